@@ -49,12 +49,17 @@ function keep(folder: string, { run, mode }: Pick<JudgedRun, 'run' | 'mode'>): v
 }
 
 const date = new Date().toUTCString();
-const facts = [...(await clusterFacts()), await commit()];
+const facts = [
+  ...(await clusterFacts()),
+  await commit(),
+  ...(options.hasTls ? ['clients and members take TLS alone'] : []),
+  ...(options.pointsmen > 1 ? [`${options.pointsmen} Pointsmen beside each other`] : []),
+];
 const runs: JudgedRun[] = [];
 for (const mode of options.modes) {
-  const { seed, minutes, isBrief, kinds } = options;
+  const { seed, minutes, isBrief, kinds, hasTls, pointsmen } = options;
   tell(`${modeName(mode)}, seed ${seed}`);
-  const run: FinishedRun = await playRun({ mode, seed, minutes, isBrief, kinds, tell });
+  const run: FinishedRun = await playRun({ mode, seed, minutes, isBrief, kinds, hasTls, pointsmen, tell });
   const isSynchronous = mode.replication === 'synchronous';
   if (options.keep !== undefined) keep(options.keep, { run, mode });
   runs.push({ mode, seed, run, judgement: judge(run.history, { isSynchronous, sum: SUM, bounds: BOUNDS }) });

@@ -130,6 +130,8 @@ export interface FaultRecord {
   readonly note: string | undefined;
   /** Members whose management API Pointsman cannot have reached meanwhile. */
   readonly hidden: readonly string[];
+  /** Pointsman itself did not run meanwhile: it was killed, or frozen. */
+  readonly blind: { readonly fromMs: number; readonly toMs: number } | undefined;
 }
 
 export interface History {

@@ -1,6 +1,6 @@
 // The command line of the consistency run.
 import { parseArgs } from 'node:util';
-import { FAULT_KINDS, type FaultKind } from './faults/plan.ts';
+import { FAULT_KINDS, type FaultKind, OWN_KINDS } from './faults/plan.ts';
 
 export const MOVES = ['off', 'planned', 'always'] as const;
 export const REPLICATIONS = ['asynchronous', 'synchronous'] as const;
@@ -16,6 +16,10 @@ export interface ConsistencyOptions {
   readonly seed: number;
   readonly isBrief: boolean;
   readonly kinds: readonly FaultKind[];
+  /** Every connection of clients, members and Pointsman is encrypted. */
+  readonly hasTls: boolean;
+  /** Beside each other; clients are spread over them. */
+  readonly pointsmen: number;
   /** The options of these that choose the faults, to repeat them. */
   readonly chosen: string;
   /** The file for the report. */
@@ -31,6 +35,9 @@ export const USAGE = `npm run bench:consistency -- [options]
   --seed N                 of an earlier run: the same faults in the same order
   --brief true             one short fault of each kind that is over soon, about 40 s
   --faults TEXT            the kinds of faults with it in their name alone: 'kill', 'cut off'
+  --itself true            Pointsman is killed, frozen and replaced, too
+  --tls true               clients and members take TLS alone
+  --pointsmen N    (1)     beside each other; clients are spread over them
   --page FILE      (test/artifacts/consistency.html)   the report
   --keep FOLDER            every history and log, to look at a surprise`;
 
@@ -45,6 +52,9 @@ export function readOptions(argv: readonly string[], dice: number): ConsistencyO
       seed: { type: 'string', default: String(1 + Math.floor(dice * 999_999)) },
       brief: { type: 'string', default: 'false' },
       faults: { type: 'string', default: '' },
+      itself: { type: 'string', default: 'false' },
+      tls: { type: 'string', default: 'false' },
+      pointsmen: { type: 'string', default: '1' },
       page: { type: 'string', default: 'test/artifacts/consistency.html' },
       keep: { type: 'string' },
     },
@@ -55,8 +65,10 @@ export function readOptions(argv: readonly string[], dice: number): ConsistencyO
     modes: replications.flatMap((replication) => moves.map((one) => ({ moves: one, replication }))),
     minutes: positive('minutes', values.minutes),
     seed: positive('seed', values.seed),
-    isBrief: listed('brief', values.brief, ['true', 'false'] as const)[0] === 'true',
-    kinds: kindsWith(values.faults),
+    isBrief: isTrue('brief', values.brief),
+    kinds: kindsWith(values.faults, isTrue('itself', values.itself) ? [...FAULT_KINDS, ...OWN_KINDS] : FAULT_KINDS),
+    hasTls: isTrue('tls', values.tls),
+    pointsmen: positive('pointsmen', values.pointsmen),
     chosen: chosenBy(values),
     page: values.page,
     keep: values.keep,
@@ -75,14 +87,25 @@ function listed<T extends string>(option: string, text: string, known: readonly 
   });
 }
 
-function chosenBy(values: { readonly minutes: string; readonly faults: string; readonly brief: string }): string {
-  if (values.brief === 'true') return '--brief true';
-  return `--minutes ${values.minutes}${values.faults === '' ? '' : ` --faults '${values.faults}'`}`;
+type Choice = Readonly<Record<'minutes' | 'faults' | 'brief' | 'itself' | 'tls' | 'pointsmen', string>>;
+
+function chosenBy({ minutes, faults, brief, itself, tls, pointsmen }: Choice): string {
+  return [
+    brief === 'true' ? '--brief true' : `--minutes ${minutes}`,
+    ...(faults === '' ? [] : [`--faults '${faults}'`]),
+    ...(itself === 'true' ? ['--itself true'] : []),
+    ...(tls === 'true' ? ['--tls true'] : []),
+    ...(pointsmen === '1' ? [] : [`--pointsmen ${pointsmen}`]),
+  ].join(' ');
 }
 
-function kindsWith(text: string): readonly FaultKind[] {
-  const kinds = FAULT_KINDS.filter((kind) => kind.includes(text));
-  if (kinds.length === 0) throw new Error(`--faults: no kind has '${text}' in its name: ${FAULT_KINDS.join(', ')}`);
+function isTrue(option: string, text: string): boolean {
+  return listed(option, text, ['true', 'false'] as const)[0] === 'true';
+}
+
+function kindsWith(text: string, known: readonly FaultKind[]): readonly FaultKind[] {
+  const kinds = known.filter((kind) => kind.includes(text));
+  if (kinds.length === 0) throw new Error(`--faults: no kind has '${text}' in its name: ${known.join(', ')}`);
   return kinds;
 }
 

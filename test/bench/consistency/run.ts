@@ -10,8 +10,9 @@ import { movesConfig, prepareDatabase } from '../../support/moves/prepared-datab
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
 import { startPatroniCluster } from '../../support/patroni/start-cluster.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
-import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
 import { isIsolated } from '../failover/network.ts';
+import type { Target } from './clients/application.ts';
 import { startDirectClients } from './clients/direct.ts';
 import { clientPerTransaction, keptClient, nodePostgresPool } from './clients/node-postgres.ts';
 import { postgresJs } from './clients/postgres-js.ts';
@@ -24,6 +25,7 @@ import type { Ending, FaultRecord, Fork, History, Write } from './history.ts';
 import { doubtfulTransactions } from './judge/losses.ts';
 import { AS_POINTSMAN, Network } from './network.ts';
 import type { Mode } from './options.ts';
+import { type ProxyPorts, ReplaceableProxy, type StartProxy } from './replaceable-proxy.ts';
 import { readServerLog } from './server-log.ts';
 import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
@@ -41,6 +43,8 @@ export interface RunOptions {
   readonly minutes: number;
   readonly isBrief: boolean;
   readonly kinds: readonly FaultKind[];
+  readonly hasTls: boolean;
+  readonly pointsmen: number;
   readonly tell: (line: string) => void;
 }
 
@@ -65,30 +69,32 @@ export async function playRun(options: RunOptions): Promise<FinishedRun> {
   const cluster = await startPatroniCluster({
     synchronousMode: mode.replication === 'synchronous',
     hostGroups: isIsolated(),
+    tls: options.hasTls,
     parameters: SERVER_PARAMETERS,
   });
-  let pointsman: PointsmanProcess | undefined;
+  const proxies: ReplaceableProxy[] = [];
   try {
     await createTables(cluster);
     await prepareDatabase(cluster);
     const network = isIsolated() ? await Network.open(cluster.members()) : undefined;
     if (network === undefined) tell('no network namespace of its own: there are no cuts');
-    pointsman = await startPointsman(
-      configFor(cluster, sectionsOf(cluster, mode, directory)),
-      {},
-      {
-        within: network === undefined ? [] : AS_POINTSMAN,
-      },
-    );
-    await pointsman.waitUntilReady();
-    return await playOn(cluster, pointsman, network, options);
+    const within = network === undefined ? [] : AS_POINTSMAN;
+    const start: StartProxy = (ports) =>
+      startPointsman(configFor(cluster, sectionsOf(cluster, mode, directory, ports)), {}, { within });
+    for (let count = 0; count < options.pointsmen; count += 1) proxies.push(await ReplaceableProxy.open(start));
+    return await playOn(cluster, proxies, network, options);
   } finally {
-    await pointsman?.stop();
+    for (const proxy of proxies) await proxy.stop();
     await cluster.destroy();
   }
 }
 
-function sectionsOf(cluster: PatroniCluster, { moves }: Mode, directory: string): Record<string, unknown> {
+function sectionsOf(
+  cluster: PatroniCluster,
+  { moves }: Mode,
+  directory: string,
+  ports: ProxyPorts,
+): Record<string, unknown> {
   const probe = {
     interval: `${PROBE.intervalMs}ms`,
     timeout: `${PROBE.timeoutMs}ms`,
@@ -96,16 +102,23 @@ function sectionsOf(cluster: PatroniCluster, { moves }: Mode, directory: string)
   };
   const admin = { address: '127.0.0.1:0', token: ADMIN_TOKEN };
   const more = moves === 'off' ? { admin } : movesConfig(cluster, directory, { mode: moves });
-  return { probe, log: { level: 'info', format: 'json' }, ...more };
+  const listeners = (['write', 'read'] as const).map((pool) => ({
+    address: `127.0.0.1:${ports[pool]}`,
+    pool,
+    reuse_port: true,
+  }));
+  return { probe, listeners, log: { level: 'info', format: 'json' }, ...more };
 }
 
 async function playOn(
   cluster: PatroniCluster,
-  pointsman: PointsmanProcess,
+  proxies: readonly ReplaceableProxy[],
   network: Network | undefined,
   { mode, seed, minutes, isBrief, kinds, tell }: RunOptions,
 ): Promise<FinishedRun> {
-  const workload = await startWorkload(cluster, pointsman, seed);
+  const workload = await startWorkload(cluster, proxies, seed);
+  const [proxy] = proxies;
+  if (proxy === undefined) throw new Error('no Pointsman');
   const stopDirect = startDirectClients(cluster.members(), cluster.app);
   const fromMs = Date.now();
   tell('clients are at work');
@@ -114,7 +127,7 @@ async function playOn(
   try {
     const random = randomFrom(seed);
     faults = await playFaults({
-      stage: { cluster, pointsman, network, isSynchronous: mode.replication === 'synchronous' },
+      stage: { cluster, proxy, network, isSynchronous: mode.replication === 'synchronous' },
       plan: isBrief ? briefPlan(random) : planOf(random, kinds),
       untilMs: fromMs + minutes * 60_000,
       tell,
@@ -149,45 +162,55 @@ async function playOn(
     history,
     fromMs,
     toMs: stoppedAtMs,
-    moves: movesIn((await pointsman.admin('/metrics')).text),
+    moves: await movesOf(proxies),
     members: cluster.members().map((member) => ({ name: member.name, server: serverName(member) })),
-    pointsmanLog: pointsman.lines.map((line) => JSON.stringify(line)),
+    pointsmanLog: proxies.flatMap((one) => one.log()),
     serverLogs: logs,
   };
 }
 
-function movesIn(metrics: string): ReadonlyMap<string, number> {
-  const moves = new Map(['moved', 'failed', 'stayed'].map((result) => [result, 0]));
-  for (const [, result = '', count] of metrics.matchAll(/^pointsman_moves_total\{.*result="(\w+)".*\} (\d+)$/gm)) {
-    moves.set(result, (moves.get(result) ?? 0) + Number(count));
+async function movesOf(proxies: readonly ReplaceableProxy[]): Promise<ReadonlyMap<string, number>> {
+  const sum = new Map<string, number>();
+  for (const proxy of proxies) {
+    for (const [result, count] of await proxy.moves()) sum.set(result, (sum.get(result) ?? 0) + count);
   }
-  return moves;
+  return sum;
 }
 
 /** Writers first: readers look at what writers write. */
-async function startWorkload(cluster: PatroniCluster, pointsman: PointsmanProcess, seed: number): Promise<Workload> {
-  const { user, password, database } = cluster.app;
-  const [writePort, readPort] = [await pointsman.port('write'), await pointsman.port('read')];
-  const to = (port: number) => ({ port, user, password, database });
+async function startWorkload(
+  cluster: PatroniCluster,
+  proxies: readonly ReplaceableProxy[],
+  seed: number,
+): Promise<Workload> {
+  const { user, password, database, ssl } = cluster.app;
+  let applications = 0;
+  /** One after the other. */
+  const portOf = (pool: keyof ProxyPorts): number => {
+    const port = proxies[(applications += 1) % proxies.length]?.ports[pool];
+    if (port === undefined) throw new Error('no Pointsman');
+    return port;
+  };
+  const to = (pool: keyof ProxyPorts): Target => ({ port: portOf(pool), user, password, database, ssl });
   const workload = new Workload(seed);
-  for (let count = 0; count < 3; count += 1) workload.addWriter(keptClient(to(writePort)));
-  for (let count = 0; count < 2; count += 1) workload.addWriter(clientPerTransaction(to(writePort)));
-  const pool = nodePostgresPool(to(writePort), 2);
+  for (let count = 0; count < 3; count += 1) workload.addWriter(keptClient(to('write')));
+  for (let count = 0; count < 2; count += 1) workload.addWriter(clientPerTransaction(to('write')));
+  const pool = nodePostgresPool(to('write'), 2);
   for (let count = 0; count < 3; count += 1) workload.addWriter(pool);
-  for (let count = 0; count < 2; count += 1) workload.addWriter(postgresJs(to(writePort)));
+  for (let count = 0; count < 2; count += 1) workload.addWriter(postgresJs(to('write')));
   for (const [program, isKept] of [
     ['psycopg2', true],
     ['psycopg2', true],
     ['psql', false],
   ] as const) {
-    const application = libpqProgram(program, cluster.app, writePort, isKept);
+    const application = libpqProgram(program, cluster.app, portOf('write'), isKept);
     if (application !== undefined) workload.addWriter(application);
   }
-  for (let count = 0; count < 2; count += 1) workload.addReader(keptClient(to(readPort)), 'read');
-  workload.addReader(nodePostgresPool(to(readPort), 2), 'read');
-  workload.addReader(clientPerTransaction(to(readPort)), 'read');
-  workload.addReader(postgresJs(to(readPort)), 'read');
-  workload.addReader(keptClient(to(writePort)), 'write');
+  for (let count = 0; count < 2; count += 1) workload.addReader(keptClient(to('read')), 'read');
+  workload.addReader(nodePostgresPool(to('read'), 2), 'read');
+  workload.addReader(clientPerTransaction(to('read')), 'read');
+  workload.addReader(postgresJs(to('read')), 'read');
+  workload.addReader(keptClient(to('write')), 'write');
   return workload;
 }
 

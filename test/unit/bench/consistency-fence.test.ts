@@ -17,7 +17,19 @@ import {
 
 /** From a little before the promotion to a minute after it. */
 const hidden = (server: string, promotedMs: number) => [
-  { kind: 'cut', on: 'pg-2', fromMs: promotedMs - 10, toMs: promotedMs + 60_000, note: undefined, hidden: [server] },
+  {
+    kind: 'cut',
+    on: 'pg-2',
+    fromMs: promotedMs - 10,
+    toMs: promotedMs + 60_000,
+    note: undefined,
+    hidden: [server],
+    blind: undefined,
+  },
+];
+
+const frozenPointsman = (blind: { readonly fromMs: number; readonly toMs: number }) => [
+  { kind: 'freeze', on: 'Pointsman', ...blind, note: undefined, hidden: [], blind },
 ];
 
 describe('the fence', () => {
@@ -89,6 +101,27 @@ describe('the fence', () => {
     expect(broken(sent(5000, {}, 5002, { faults: hidden(NEXT, promotion.atMs) }))).toEqual([]);
     expect(broken(sent(16_000, {}, 16_002, { faults: hidden(NEXT, promotion.atMs) }))).toEqual([FENCE]);
     expect(broken(sent(5000, {}, 5002, { faults: hidden(OLD, promotion.atMs) }))).toEqual([FENCE]);
+  });
+
+  test('after it stood still, Pointsman has the same bound once more', () => {
+    const blind = { fromMs: promotion.atMs - 1000, toMs: promotion.atMs + 20_000 };
+    expect(broken(sent(20_500, {}, 20_502, { faults: frozenPointsman(blind) }))).toEqual([]);
+    expect(broken(sent(22_000, {}, 22_002, { faults: frozenPointsman(blind) }))).toEqual([FENCE]);
+    expect(broken(sent(20_500, {}, 20_502, { faults: frozenPointsman({ ...blind, toMs: blind.fromMs }) }))).toEqual([
+      FENCE,
+    ]);
+  });
+
+  test('a server whose lock was taken back is an old primary, too', () => {
+    const back = [0, 1000, 2000].map((more) => ({ server: NEXT, atMs: promotion.atMs + more }));
+    const own: Promotion = { server: OLD, timeline: 3, begunAtMs: 40_000, atMs: 40_100 };
+    const takenBack = { promotions: [own], claims: back };
+    const onThree = { place: place({ timeline: 3 }) };
+    expect(broken(sent(BOUNDS.seenMs - 100, onThree, BOUNDS.seenMs - 90, takenBack))).toEqual([]);
+    expect(broken(sent(5000, onThree, 5002, takenBack))).toEqual([FENCE]);
+    const faults = hidden(OLD, promotion.atMs);
+    expect(broken(sent(5000, onThree, 5002, { ...takenBack, faults }))).toEqual([]);
+    expect(broken(sent(16_000, onThree, 16_002, { ...takenBack, faults }))).toEqual([FENCE]);
   });
 
   test('a client beside Pointsman is counted, and judged by nobody', () => {

@@ -51,7 +51,8 @@ const givenUp = { timeline: 4, forks: [{ timeline: 2, lsn: '0/8' }] };
 const onThree = { place: place({ timeline: 3, lsn: '0/9' }) };
 const beganThree: Promotion = { server: OLD, timeline: 3, begunAtMs: 900, atMs: 1000 };
 
-const claim = (server: string, atMs: number) => ({ server, atMs });
+/** Patroni of the server has the lock in this loop, and in two more. */
+const claims = (server: string, atMs: number) => [0, 1000, 2000].map((more) => ({ server, atMs: atMs + more }));
 
 describe('an acknowledged write that is not there', () => {
   test('breaks the law in synchronous mode, whatever the cause', () => {
@@ -128,17 +129,26 @@ describe('an acknowledged write that is not there', () => {
 
   describe('with its whole timeline, in synchronous mode', () => {
     test.each([
-      ['by Patroni that took the lock back', [claim(OLD, 5000), claim(NEXT, 6000)], [], 'lock taken back', []],
-      ['without words of Patroni', [claim(OLD, 5000), claim(NEXT, 800)], [], 'timeline given up', [LOST]],
+      ['by Patroni that took the lock back', [...claims(OLD, 1100), ...claims(NEXT, 6000)], [], 'lock taken back', []],
+      ['without words of Patroni', claims(OLD, 5000), [], 'timeline given up', [LOST]],
+      [
+        'with words from before it took the lock again',
+        [...claims(NEXT, 6000), ...claims(OLD, 7500)],
+        [],
+        'timeline given up',
+        [LOST],
+      ],
+      ['with the words of one loop alone', claims(NEXT, 6000).slice(1, 2), [], 'timeline given up', [LOST]],
       [
         'by a promotion of a server that did not have it',
-        [claim(NEXT, 6000)],
+        claims(NEXT, 6000),
         [{ server: NEXT, timeline: 4, begunAtMs: 5900, atMs: 5950 }],
         'timeline given up',
         [LOST],
       ],
-    ] as const)('%s', (_, claims, more, cause, laws) => {
-      const judgement = judged(lost(onThree, givenUp, { promotions: [beganThree, ...more], claims }), true);
+    ] as const)('%s', (_, said, more, cause, laws) => {
+      const history = lost(onThree, givenUp, { promotions: [beganThree, ...more], claims: said });
+      const judgement = judged(history, true);
       expect(judgement.losses.map((loss) => loss.cause)).toEqual([cause]);
       expect(broken(judgement)).toEqual(laws);
     });
@@ -172,11 +182,11 @@ const takenBack = (sentAtMs: number): History =>
 describe('two timelines of one number', () => {
   test('by one server: what it wrote on the first is given up, and a loss on the second has no excuse', () => {
     const promotions = [900, 60_000].map((atMs) => ({ server: OLD, timeline: 2, begunAtMs: atMs, atMs }));
-    const claims = [claim(NEXT, 9000)];
+    const said = claims(NEXT, 9000);
     const causes = [1010, 70_000].map((sentAtMs) => {
       const writes = [written(1, 1), written(1, 2, { ...onTwo(OLD), sentAtMs }), written(2, 1)];
       const ending = { ...twinEnding, writers: new Map([[2, [OLD]]]), stored: without(writes, 1) };
-      return judged(historyOf(writes, { promotions, claims }, ending)).losses.map(({ cause }) => cause);
+      return judged(historyOf(writes, { promotions, claims: said }, ending)).losses.map(({ cause }) => cause);
     });
     expect(causes).toEqual([['lock taken back'], ['unexplained']]);
   });
@@ -186,8 +196,11 @@ describe('two timelines of one number', () => {
     ['by the server of the last one: no excuse', NEXT, 'unexplained', [LOST]],
   ] as const)('a loss %s', (_, server, cause, laws) => {
     const writes = [written(1, 1), written(1, 2, onTwo(server)), written(2, 1)];
-    const claims = [{ server: NEXT, atMs: 9000 }];
-    const history = historyOf(writes, { promotions: twins, claims }, { ...twinEnding, stored: without(writes, 1) });
+    const history = historyOf(
+      writes,
+      { promotions: twins, claims: claims(NEXT, 9000) },
+      { ...twinEnding, stored: without(writes, 1) },
+    );
     const judgement = judged(history, true);
     expect(judgement.losses.map((loss) => loss.cause)).toEqual([cause]);
     expect(broken(judgement)).toEqual(laws);

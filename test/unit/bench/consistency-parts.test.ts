@@ -41,6 +41,14 @@ describe('the plan', () => {
     expect(new Set(first(7, count).map(({ kind }) => kind)).size).toBe(count);
   });
 
+  test('faults of Pointsman itself come on demand alone, so that a seed makes the faults that it made', () => {
+    const own = (argv: readonly string[]) => readOptions(argv, 0).kinds.filter((kind) => kind.includes('of Pointsman'));
+    expect([own([]), own(['--itself', 'true']).length]).toEqual([[], 4]);
+    expect(readOptions(['--itself', 'true', '--tls', 'true', '--pointsmen', '2'], 0).chosen).toBe(
+      '--minutes 10 --itself true --tls true --pointsmen 2',
+    );
+  });
+
   test('in short, no fault waits for the ttl', () => {
     expect(Math.max(...briefPlan(randomFrom(1)).map(({ lastsMs }) => lastsMs))).toBeLessThan(5000);
   });
@@ -65,7 +73,9 @@ describe('the reports', () => {
     commits: executed.map((one) => ({ ...one, lsn: `0/${one.n}` })),
     claims: [],
     promotions: [{ server: '127.0.0.11:5432', timeline: 2, begunAtMs: 1400, atMs: 1500 }],
-    faults: [{ kind: 'kill of Patroni', on: 'pg-2', fromMs: 900, toMs: 1100, note: 'a & b', hidden: [] }],
+    faults: [
+      { kind: 'kill of Patroni', on: 'pg-2', fromMs: 900, toMs: 1100, note: 'a & b', hidden: [], blind: undefined },
+    ],
     ending: {
       stored: [{ client: 1, n: 1, kind: 'insert', copies: 1 }],
       sum: 10,

@@ -1,4 +1,6 @@
 // The ways in which applications use a database: with a pool or without, each by its own driver.
+import type { ServerTls } from '../../../support/patroni/settings.ts';
+
 export interface DatabaseSession {
   /** Another one for each connection. */
   readonly name: string;
@@ -26,6 +28,8 @@ export interface Target {
   readonly user: string;
   readonly password: string;
   readonly database: string;
+  /** Undefined: in plain text. */
+  readonly ssl: ServerTls | undefined;
 }
 
 /** The SQLSTATE in an error of any driver; undefined: no server said it. */

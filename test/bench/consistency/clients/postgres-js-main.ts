@@ -1,18 +1,21 @@
 // postgres.js in a process of its own: version 3.4.9 ends its process when a connection ends at the wrong moment.
 import postgres from 'postgres';
 import { sqlstateOf } from './application.ts';
-import { type PostgresJsAnswer, postgresJsRequest } from './postgres-js-messages.ts';
+import { AUTHORITY, type PostgresJsAnswer, postgresJsRequest } from './postgres-js-messages.ts';
 
 /** Each is the end of a session: until this process leaves, the pool may connect again. */
 let ends = 0;
 /** In which the error of a statement is told. */
 const TOLD_MS = 50;
 
+const ca = process.env[AUTHORITY] ?? '';
+
 /** The environment has the rest. */
 const sql = postgres({
   host: '127.0.0.1',
   // It does not tell which of several connections ended.
   max: 1,
+  ssl: ca === '' ? false : { ca, servername: 'localhost' },
   fetch_types: false,
   onnotice: () => undefined,
   onclose: leave,

@@ -1,6 +1,9 @@
 // Between the workload and the process of postgres.js.
 import { z } from 'zod';
 
+/** The variable with the certificate of the authority; empty: plain text. Every certificate of it is for localhost. */
+export const AUTHORITY = 'POINTSMAN_BENCH_AUTHORITY';
+
 const id = z.number();
 
 export const postgresJsRequest = z.object({ id, statements: z.array(z.string()), isTransaction: z.boolean() });

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { ProgramError } from '../../../support/moves/driven-session.ts';
 import type { Application, DatabaseSession, Steps, Target } from './application.ts';
-import { postgresJsAnswer } from './postgres-js-messages.ts';
+import { AUTHORITY, postgresJsAnswer } from './postgres-js-messages.ts';
 
 const MAIN = new URL('postgres-js-main.ts', import.meta.url);
 
@@ -12,8 +12,14 @@ interface Asked extends PromiseWithResolvers<string> {
 }
 
 /** An application has a process of its own, which starts anew when it ended. */
-export function postgresJs({ port, user, password, database }: Target): Application {
-  const env = { PGPORT: String(port), PGUSER: user, PGPASSWORD: password, PGDATABASE: database };
+export function postgresJs({ port, user, password, database, ssl }: Target): Application {
+  const env = {
+    PGPORT: String(port),
+    PGUSER: user,
+    PGPASSWORD: password,
+    PGDATABASE: database,
+    [AUTHORITY]: ssl?.ca ?? '',
+  };
   const asked = new Map<number, Asked>();
   let lastId = 0;
   let session = '';

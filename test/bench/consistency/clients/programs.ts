@@ -29,7 +29,8 @@ export function libpqProgram(
 ): Application | undefined {
   const known = programs().find(({ name }) => name === program);
   if (known === undefined || known.missing !== undefined || whyNoTool('psql') !== undefined) return undefined;
-  const start = (): RunningProgram => known.start(tmpdir(), { port, as, sslmode: 'disable' });
+  const start = (): RunningProgram =>
+    known.start(tmpdir(), { port, as, ...(as.ssl === undefined && { sslmode: 'disable' }) });
   let running: RunningProgram | undefined;
   let open: DrivenSession | undefined;
   const end = async (): Promise<void> => {

@@ -47,7 +47,8 @@ async function playFault(stage: Stage, fault: PlannedFault): Promise<FaultRecord
   }
   const { on = 'nothing', hidden = [] } = running ?? {};
   const servers = stage.cluster.members().filter(({ name }) => hidden.includes(name));
-  return { kind: fault.kind, on, fromMs, toMs: Date.now(), note, hidden: servers.map(serverName) };
+  const blind = running?.blind?.();
+  return { kind: fault.kind, on, fromMs, toMs: Date.now(), note, hidden: servers.map(serverName), blind };
 }
 
 function isOver({ kind }: PlannedFault): boolean {
@@ -95,7 +96,7 @@ async function bringTogether(stage: Stage, tell: Campaign['tell']): Promise<read
   }
   if (repaired.length === 0) return [];
   const note = 'it did not come back by itself';
-  return [{ kind: 'repair', on: repaired.join(', '), fromMs, toMs: Date.now(), note, hidden: [] }];
+  return [{ kind: 'repair', on: repaired.join(', '), fromMs, toMs: Date.now(), note, hidden: [], blind: undefined }];
 }
 
 function firstLine(error: unknown, lines = 1): string {

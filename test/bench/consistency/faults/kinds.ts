@@ -3,13 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { request } from '../../../support/moves/move.ts';
 import type { PatroniCluster } from '../../../support/patroni/cluster.ts';
-import type { PointsmanProcess } from '../../../support/processes/pointsman-process.ts';
 import { type Network, POINTSMAN, STORE } from '../network.ts';
+import type { ReplaceableProxy } from '../replaceable-proxy.ts';
+import type { FaultRecord } from '../history.ts';
 import type { FaultKind, PlannedFault } from './plan.ts';
 
 export interface Stage {
   readonly cluster: PatroniCluster;
-  readonly pointsman: PointsmanProcess;
+  readonly proxy: ReplaceableProxy;
   /** Undefined: no network of its own, no cuts. */
   readonly network: Network | undefined;
   readonly isSynchronous: boolean;
@@ -23,6 +24,8 @@ export interface Running {
   readonly hidden: readonly string[];
   /** After the planned time. */
   readonly end: () => Promise<void>;
+  /** Pointsman does not run between these two moments. To be read after `end`. */
+  readonly blind?: () => FaultRecord['blind'];
 }
 
 type Begin = (stage: Stage, fault: PlannedFault) => Promise<Running>;
@@ -32,6 +35,8 @@ const nothing = async (): Promise<void> => undefined;
 /** Longer than the ttl: the next primary is there by then. */
 const FAILOVER_MS = 23_000;
 const OPERATION_MS = 60_000;
+/** Clients do nothing without it. */
+const MOST_AWAY_MS = 3000;
 /** For so long a primary writes alone before it dies. */
 const AHEAD_MS = 2000;
 
@@ -79,8 +84,8 @@ export const BEGIN: Readonly<Record<FaultKind, Begin>> = {
     const { name } = await cluster.switchover();
     return { on: name, hidden: [], end: nothing };
   },
-  'switchover by Pointsman': async ({ cluster, pointsman }) => {
-    await switchoverByPointsman(pointsman);
+  'switchover by Pointsman': async ({ cluster, proxy }) => {
+    await switchoverByPointsman(proxy.current);
     const { name } = await cluster.leader();
     return { on: name, hidden: [], end: nothing };
   },
@@ -160,12 +165,55 @@ export const BEGIN: Readonly<Record<FaultKind, Begin>> = {
     await cluster.lagReplica(name);
     return { on: name, hidden: [], end: () => cluster.unlagReplica(name) };
   },
+  'kill of Pointsman': async ({ proxy }, { lastsMs }) => {
+    const fromMs = Date.now();
+    await proxy.kill();
+    await delay(Math.min(lastsMs, MOST_AWAY_MS));
+    await proxy.launch();
+    const toMs = Date.now();
+    return { on: POINTSMAN, hidden: [], end: nothing, blind: () => ({ fromMs, toMs }) };
+  },
+  'replacement of Pointsman': async ({ proxy }) => {
+    await proxy.replace();
+    return { on: POINTSMAN, hidden: [], end: nothing };
+  },
+  'freeze of Pointsman': async ({ proxy }) => blinded(proxy, async () => undefined),
+  // Its clients go on sending, and the old primary, whose Patroni is dead, goes on executing.
+  'freeze of Pointsman through a failover': async ({ cluster, proxy }) => {
+    const { name } = await cluster.leader();
+    const running = await blinded(proxy, async () => {
+      cluster.killManager(name);
+      await cluster.waitUntil('another primary', async () => (await cluster.leader()).name !== name, OPERATION_MS);
+    });
+    const end = async (): Promise<void> => {
+      await running.end();
+      await delay(AHEAD_MS);
+      await restarted(cluster, name)();
+    };
+    return { ...running, end };
+  },
 };
+
+/** Frozen from before `meanwhile` until the end of the fault. */
+async function blinded(proxy: ReplaceableProxy, meanwhile: () => Promise<void>): Promise<Running> {
+  const fromMs = Date.now();
+  let toMs = Infinity;
+  const end = async (): Promise<void> => {
+    toMs = Date.now();
+    proxy.thaw();
+  };
+  proxy.freeze();
+  await meanwhile().catch(async (error: unknown) => {
+    await end();
+    throw error;
+  });
+  return { on: POINTSMAN, hidden: [], end, blind: () => ({ fromMs, toMs }) };
+}
 
 const list = z.object({ operations: z.array(z.looseObject({ state: z.enum(['running', 'ended']) })) });
 
 /** The operation holds clients, and moves sessions where `moves` is on. */
-async function switchoverByPointsman(pointsman: PointsmanProcess): Promise<void> {
+async function switchoverByPointsman(pointsman: ReplaceableProxy['current']): Promise<void> {
   const response = await request(pointsman, 'POST', '/switchover');
   const text = await response.text();
   if (!response.ok) throw new Error(`POST /switchover: ${response.status} ${text}`);

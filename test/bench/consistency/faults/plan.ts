@@ -25,7 +25,15 @@ export const FAULT_KINDS = [
   'replica that lags',
 ] as const;
 
-export type FaultKind = (typeof FAULT_KINDS)[number];
+/** Of Pointsman itself, on demand: with more kinds the same seed makes other faults. */
+export const OWN_KINDS = [
+  'kill of Pointsman',
+  'replacement of Pointsman',
+  'freeze of Pointsman',
+  'freeze of Pointsman through a failover',
+] as const;
+
+export type FaultKind = (typeof FAULT_KINDS | typeof OWN_KINDS)[number];
 
 export interface PlannedFault {
   readonly kind: FaultKind;

@@ -8,7 +8,7 @@ export function beginningOf(
 ): Promotion | undefined {
   return promotions
     .filter((one) => one.server === server && one.timeline === timeline && one.begunAtMs <= atMs)
-    .toSorted((a, b) => b.begunAtMs - a.begunAtMs)[0];
+    .toSorted(latestFirst)[0];
 }
 
 /** The reason, for people. Undefined: it is a part of the history, or that is not certain. */
@@ -30,22 +30,31 @@ export function whyGivenUp(
   return isBegun ? `the history has another timeline ${timeline}, of ${writer}` : undefined;
 }
 
+/** One claim may be an old one, of a Patroni that could not write its log: the next loop reads the lock again. */
+const LEAST_CLAIMS = 3;
+
 /**
- * Patroni's own words that it took the lock from the server that it had promoted: another server held it afterwards,
- * and had not been promoted since. Undefined: there are no such words.
+ * Patroni's own words that it took the lock from a server that it had promoted: until the next promotion another server
+ * held it last, for several loops, and had not been promoted since. That server, on its timeline, from its first claim
+ * on. Undefined: there are no such words.
  */
 export function lockBack(
   promoted: Promotion,
   promotions: readonly Promotion[],
   claims: readonly LockClaim[],
-): string | undefined {
-  const next = claims
-    .filter(({ server, atMs }) => server !== promoted.server && atMs > promoted.atMs)
-    .toSorted((a, b) => a.atMs - b.atMs)[0];
-  if (next === undefined) return undefined;
-  const isPromoted = promotions.some(
-    ({ server, begunAtMs }) => server === next.server && begunAtMs > promoted.begunAtMs && begunAtMs < next.atMs,
-  );
-  const afterMs = next.atMs - promoted.atMs;
-  return isPromoted ? undefined : `Patroni of ${next.server} held the lock ${afterMs} ms later without a promotion`;
+): Promotion | undefined {
+  const next = Math.min(...promotions.map(({ begunAtMs }) => begunAtMs).filter((atMs) => atMs > promoted.begunAtMs));
+  const during = claims.filter(({ atMs }) => atMs > promoted.atMs && atMs < next);
+  const ownUntilMs = Math.max(...during.filter(({ server }) => server === promoted.server).map(({ atMs }) => atMs));
+  const others = during.filter(({ server, atMs }) => server !== promoted.server && atMs > ownUntilMs);
+  const names = new Set(others.map(({ server }) => server));
+  const [server] = names;
+  if (server === undefined || names.size > 1 || others.length < LEAST_CLAIMS) return undefined;
+  const atMs = Math.min(...during.filter((claim) => claim.server === server).map((claim) => claim.atMs));
+  const [own] = promotions.filter((one) => one.server === server && one.begunAtMs < atMs).toSorted(latestFirst);
+  return { server, timeline: own?.timeline ?? 1, begunAtMs: atMs, atMs };
+}
+
+function latestFirst(a: Promotion, b: Promotion): number {
+  return b.begunAtMs - a.begunAtMs;
 }

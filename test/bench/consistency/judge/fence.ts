@@ -10,7 +10,7 @@ import {
   type Promotion,
   type Write,
 } from '../history.ts';
-import { beginningOf, whyGivenUp } from './branches.ts';
+import { beginningOf, lockBack, whyGivenUp } from './branches.ts';
 
 /** For how long after a promotion Pointsman may still let a client write to the server before it. Milliseconds. */
 export interface Bounds {
@@ -25,7 +25,10 @@ export interface Bounds {
 /** A write at a server that was no primary any more. */
 export interface LateWrite {
   readonly executed: Executed;
-  /** The first promotion to a higher timeline, or later to the same one by another server, that had begun. */
+  /**
+   * The first promotion to a higher timeline, or later to the same one by another server, that had begun; or an old
+   * primary that took the lock back.
+   */
   readonly promotion: Promotion;
   /** After the promotion had ended, by the server's log. Negative: while it was under way. */
   readonly executedAfterMs: number;
@@ -64,8 +67,13 @@ export function judgeFence(
   const promotions = history.promotions.toSorted((a, b) => a.atMs - b.atMs);
   const isGivenUp = (one: Promotion): boolean => whyGivenUp(one, promotions, history.ending) !== undefined;
   const givenUp = new Set(promotions.filter(isGivenUp));
+  const backs = new Map([...givenUp].map((one) => [one, lockBack(one, promotions, history.claims)]));
   const all = history.executed.flatMap((executed) => {
-    const promotion = promotions.find((one) => one.begunAtMs < executed.atMs && outranks(one, executed, promotions));
+    const begun = beginningOf(executed, promotions);
+    const back = begun && backs.get(begun);
+    const promotion = [...(back === undefined ? [] : [back]), ...promotions].find(
+      (one) => one.begunAtMs < executed.atMs && (one === back || outranks(one, executed, begun)),
+    );
     if (promotion === undefined) return [];
     const write = writes.get(keyOf(executed));
     const late: LateWrite = {
@@ -75,7 +83,7 @@ export function judgeFence(
       sentAfterMs: write && write.sentAtMs - promotion.atMs,
       isHeldUp: isHeldUp(write, executed, history.faults),
       outcome: write?.outcome,
-      boundMs: isUncertain(promotion, executed, history.faults, bounds) ? bounds.hiddenMs : bounds.seenMs,
+      boundMs: blindMs(promotion, history.faults, bounds) + boundOf(promotion, executed, history.faults, bounds),
       allowedFromMs:
         givenUp.has(promotion) && isLeader(executed, promotion, history.claims) ? bounds.agreedMs : Infinity,
     };
@@ -103,9 +111,9 @@ function isLeader({ server, atMs }: Executed, promotion: Promotion, claims: read
   return claims.some((claim) => claim.server === server && claim.atMs > promotion.atMs && claim.atMs < atMs);
 }
 
-function outranks(one: Promotion, executed: Executed, promotions: readonly Promotion[]): boolean {
+/** `own`: the promotion that began the timeline of the write. */
+function outranks(one: Promotion, executed: Executed, own: Promotion | undefined): boolean {
   if (one.timeline !== executed.timeline) return one.timeline > executed.timeline;
-  const own = beginningOf(executed, promotions);
   return own !== undefined && one.server !== own.server && one.begunAtMs > own.begunAtMs;
 }
 
@@ -119,13 +127,20 @@ function isHeldUp(write: Write | undefined, { server, atMs }: Executed, faults: 
 }
 
 /** Two primaries on one timeline: their sessions may stay for as long as those of one that a fault hides. */
-function isUncertain(
-  promotion: Promotion,
-  executed: Executed,
-  faults: readonly FaultRecord[],
-  bounds: Bounds,
-): boolean {
-  return promotion.timeline === executed.timeline || isHidden(promotion, faults, bounds);
+function boundOf(promotion: Promotion, executed: Executed, faults: readonly FaultRecord[], bounds: Bounds): number {
+  // A server that took the lock back is no evidence, because its timeline is lower: the one before it must say no.
+  const evident = promotion.timeline < executed.timeline ? executed.server : promotion.server;
+  const isUncertain =
+    promotion.timeline === executed.timeline || isHidden({ ...promotion, server: evident }, faults, bounds);
+  return isUncertain ? bounds.hiddenMs : bounds.seenMs;
+}
+
+/** For how long after a promotion Pointsman did not run. It learns of it when it runs again. */
+function blindMs({ atMs }: Promotion, faults: readonly FaultRecord[], { seenMs }: Bounds): number {
+  return Math.max(
+    0,
+    ...faults.map(({ blind }) => (blind && blind.fromMs < atMs + seenMs && blind.toMs > atMs ? blind.toMs - atMs : 0)),
+  );
 }
 
 /** Whether a fault hid the new primary from Pointsman at any time within the short bound. */

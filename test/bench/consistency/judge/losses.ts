@@ -41,8 +41,10 @@ function causeOf({ place, endedAtMs }: Write, facts: Facts): Omit<Loss, 'write'>
   const givenUp = begun && whyGivenUp(begun, promotions, ending);
   if (begun !== undefined && givenUp !== undefined) {
     const back = lockBack(begun, promotions, claims);
-    const proof = [`${written} by ${place.server}`, givenUp, ...(back === undefined ? [] : [back])].join('; ');
-    return { cause: back === undefined ? 'timeline given up' : 'lock taken back', proof };
+    const proof = `${written} by ${place.server}; ${givenUp}`;
+    if (back === undefined) return { cause: 'timeline given up', proof };
+    const held = `Patroni of ${back.server} held the lock ${back.atMs - begun.atMs} ms later without a promotion`;
+    return { cause: 'lock taken back', proof: `${proof}; ${held}` };
   }
   if (place.timeline === timeline) return { cause: 'unexplained', proof: `${written}, which is the last one` };
   const fork = forks.find((one) => one.timeline === place.timeline);
