@@ -33,6 +33,9 @@ test('the log of a server has its writes and its promotions, among lines of Patr
 
 const first = (seed: number, count: number) => planOf(randomFrom(seed)).take(count).toArray();
 
+const ownKinds = (argv: readonly string[]) =>
+  readOptions(argv, 0).kinds.filter((kind) => kind.includes('of Pointsman'));
+
 describe('the plan', () => {
   test('follows from its seed, and has every kind before one comes twice', () => {
     const count = FAULT_KINDS.length;
@@ -42,8 +45,7 @@ describe('the plan', () => {
   });
 
   test('faults of Pointsman itself come on demand alone, so that a seed makes the faults that it made', () => {
-    const own = (argv: readonly string[]) => readOptions(argv, 0).kinds.filter((kind) => kind.includes('of Pointsman'));
-    expect([own([]), own(['--itself', 'true']).length]).toEqual([[], 4]);
+    expect([ownKinds([]), ownKinds(['--itself', 'true']).length]).toEqual([[], 4]);
     expect(readOptions(['--itself', 'true', '--tls', 'true', '--pointsmen', '2'], 0).chosen).toBe(
       '--minutes 10 --itself true --tls true --pointsmen 2',
     );

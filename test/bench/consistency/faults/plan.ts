@@ -25,7 +25,7 @@ export const FAULT_KINDS = [
   'replica that lags',
 ] as const;
 
-/** Of Pointsman itself, on demand: with more kinds the same seed makes other faults. */
+/** Faults of Pointsman itself, on demand: with more kinds the same seed makes other faults. */
 export const OWN_KINDS = [
   'kill of Pointsman',
   'replacement of Pointsman',
