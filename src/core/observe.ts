@@ -277,10 +277,9 @@ function nextStandbyReport(
 
 type Highest = Pick<Snapshot, 'highestTimeline' | 'highestTimelineBy'>;
 
-function highestWith(snapshot: Snapshot, member: MemberName, timeline: number | undefined): Highest {
-  const { highestTimeline, highestTimelineBy } = snapshot;
-  const highest = highestTimeline ?? 0;
-  if (timeline === undefined || timeline < highest) return { highestTimeline, highestTimelineBy };
+function highestWith(snapshot: Snapshot, member: MemberName, timeline: number | undefined): Partial<Highest> {
+  const { highestTimeline: highest = 0, highestTimelineBy } = snapshot;
+  if (timeline === undefined || timeline < highest) return {};
   const others = timeline === highest ? highestTimelineBy.filter((name) => name !== member) : [];
   return { highestTimeline: timeline, highestTimelineBy: [...others, member].toSorted() };
 }

@@ -11,8 +11,10 @@ import {
   aPolicy,
   aPool,
   aSnapshot,
+  aWritePool,
   isPrimary,
   isReplica,
+  READ_CHECK,
   silent,
 } from '../../support/values/builders.ts';
 
@@ -174,6 +176,29 @@ test('only what the primary has written on its own timeline says that it has wri
   expect(verdict(from, reached(standby(500)), before, now, follows)).toEqual(BEHIND);
 });
 
+test('the primary has to have written no more after the old server answered, not at that instant', () => {
+  const from = shown(standby(500), ...round(50, { location: 500 }));
+  const sameInstant = [...round(100, { location: 500 }), ...round(201, { location: 900 })];
+  expect(verdict(from, reached(standby(500)), ...sameInstant)).toEqual(BEHIND);
+});
+
+test('a primary that has said no since then proves nothing', () => {
+  const from = shown(standby(500), ...round(50));
+  const no = answered({ member: 'pg-1', at: 202, status: 503, body: { role: 'primary', timeline: 1 } });
+  expect(verdict(from, reached(standby(900)), ...round(50), ...round(201), no)).toEqual(UNPROVEN);
+});
+
+test('a yes to one of several checks for the primary is proof', () => {
+  const several = [...pools, aWritePool({ name: 'too', check: '/read-write' })];
+  const from = shown(standby(500), ...round(50));
+  expect(catchUp(several, after(...round(50), ...round(201)), from, reached(standby(900)))).toEqual(CAUGHT_UP);
+});
+
+test('a next server that is no member any more is on no known timeline', () => {
+  const from = shown(standby(500), ...round(50));
+  expect(verdict(from, reached(standby(900), 'pg-9'), ...round(201))).toEqual(ELSEWHERE);
+});
+
 test('a primary that is silent, and two primaries on one timeline, prove nothing', () => {
   const from = shown(standby(500), ...round(50));
   const isSilent = [...round(50), silent({ member: 'pg-1', at: 201 })];
@@ -206,7 +231,26 @@ test('probes tell which member seems to have caught up', () => {
   expect(seems('pg-1', ...round(90))).toBe(true);
   expect(seems('pg-3', ...round(90, { replayed: 900, timeline: 2 }))).toBe(false);
   expect(seems('pg-4', ...round(90, { replayed: 900 }))).toBe(false);
+  expect(seems('pg-3', ...round(90), isReplica('pg-3', 91, { replayed: 'invalid' }))).toBe(true);
+  expect(seems('pg-3', isPrimary('pg-1', 90), isReplica('pg-3', 91, { replayed: 'invalid' }))).toBe(false);
+  const wrote = answered({ member: 'pg-3', at: 91, status: 503, body: { location: 9000, timeline: 1 } });
+  expect(seems('pg-3', isPrimary('pg-1', 90), wrote), 'a position that it wrote was not replayed').toBe(false);
   const onTwo = shown(standby(500), ...round(50, { timeline: 2 }));
   const late = [isPrimary('pg-1', 90, { timeline: 2 }), isReplica('pg-3', 91, { timeline: 1, replayed: 9000 })];
   expect(seemsCaughtUp(pools, after(...late), onTwo, 'pg-3')).toBe(false);
+});
+
+test('without timelines no member seems to have caught up', () => {
+  const bare = [
+    answered({ member: 'pg-1', at: 50, body: { role: 'primary', state: 'running', location: 1000 } }),
+    answered({
+      member: 'pg-3',
+      at: 51,
+      check: READ_CHECK,
+      body: { role: 'replica', state: 'running', replayed: 1000 },
+    }),
+  ];
+  const from = shown(standby(500), ...bare);
+  expect(from.timeline).toBeUndefined();
+  for (const member of MEMBERS) expect(seemsCaughtUp(pools, after(...bare), from, member)).toBe(false);
 });

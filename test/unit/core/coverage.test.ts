@@ -48,7 +48,11 @@ describe('a session whose primary is lost', () => {
 
   it('is not covered when the old timeline ended before it', () => {
     const coverage = coverageOf(lossWith(sample(12_000, 501)), NEXT, ENDS);
-    expect(coverage).toEqual({ kind: 'uncovered', why: expect.stringContaining('1 bytes'), mayCome: false });
+    expect(coverage).toEqual({
+      kind: 'uncovered',
+      why: expect.stringContaining('up to 1 bytes of WAL'),
+      mayCome: false,
+    });
   });
 
   it('is not covered when its last answer came within two seconds and the flush before the loss', () => {
@@ -91,6 +95,35 @@ describe('a session whose primary is lost', () => {
     ]);
     const loss = { ...lossWith(sample(12_000, 400, onThree.run)), told: onThree };
     expect(coverageOf(loss, next, { timeline: 4, primary: 'pg-2', ends })).toEqual({ kind: 'covered' });
+  });
+
+  it('is not covered in place when its server is on another timeline: the history decides', () => {
+    const next = { ...NEXT, member: 'pg-1' };
+    const ends = { ...ENDS, primary: 'pg-1' };
+    expect(coverageOf(lossWith(sample(12_000, 501)), next, ends).kind).toBe('uncovered');
+    expect(coverageOf(lossWith(sample(12_000, 500)), next, ends).kind).toBe('covered');
+  });
+
+  it.each<[string, Coverage]>([
+    [
+      'no WAL position of the lost server is known from after its last answer',
+      coverageOf(lossWith(undefined), NEXT, ENDS),
+    ],
+    [
+      'its last answer came too soon before the loss',
+      coverageOf({ told: TOLD, proof: sample(11_000, 400), at: 12_999 }, NEXT, ENDS),
+    ],
+    [
+      'the timeline of the next primary is not known',
+      coverageOf(lossWith(sample(12_000, 400)), { ...NEXT, sample: undefined }, ENDS),
+    ],
+    ['the history of timeline 2 is not known', coverageOf(lossWith(sample(12_000, 400)), NEXT, undefined)],
+    [
+      'the history of timelines does not say where timeline 1 ended',
+      coverageOf(lossWith(sample(12_000, 400)), NEXT, { ...ENDS, ends: new Map([[3, 700]]) }),
+    ],
+  ])('says why: %s', (why, coverage) => {
+    expect(whyNot(coverage)).toBe(why);
   });
 
   it('takes the lowest end on the way to a later timeline', () => {
@@ -149,6 +182,11 @@ describe('a history document', () => {
     const silent = [{ timeline: 2, lsn: 200 }];
     expect(timelineEnds(silent, 'pg-2', 3, ['pg-2', 'pg-3'])).toBeUndefined();
     expect(timelineEnds(silent, 'pg-2', 3, ['pg-2'])?.ends.get(2)).toBe(200);
+  });
+
+  it('may have a timeline that ended where it began', () => {
+    const short = [{ timeline: 1, lsn: 200 }, ...lines.slice(1)];
+    expect(timelineEnds(short, 'pg-2', 3, ['pg-2'])?.ends.get(1)).toBe(200);
   });
 
   it.each([

@@ -143,7 +143,7 @@ describe('scenario 6: the host of the primary crashes', () => {
   ])('%s after that does not bring it back: only a newer answer does', (_, after) => {
     const table = aTable(POLICY, 2100, ...ROUND, refused({ at: 1000 }), after);
     expect(openIn(table, 'write')).toEqual([]);
-    expect(standingIn(table, 'write', 'pg-1')).toMatch(/^leave/);
+    expect(standingIn(table, 'write', 'pg-1')).toBe('leave dead refused');
     const back = aTable(POLICY, 3100, ...ROUND, refused({ at: 1000 }), after, isPrimary('pg-1', 3000));
     expect(openIn(back, 'write')).toEqual(['pg-1']);
   });
@@ -259,6 +259,24 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts connections', 
     expect(standingIn(aTable(POLICY, 35_100, ...history), 'write', 'pg-1')).toBe('leave silent no_answer');
   });
 
+  test('a vouch that began before its last yes shortens nothing', () => {
+    const history = [
+      isPrimary('pg-1', 20_000),
+      silent({ at: 20_500, postgres: 'accepts' }),
+      { ...vouch, startedAt: 19_000 },
+    ];
+    expect(standingIn(aTable(POLICY, 24_999, ...ROUND, ...history), 'write', 'pg-1')).toBe('open vouched');
+    expect(standingIn(aTable(POLICY, 34_999, ...ROUND, ...history), 'write', 'pg-1')).toBe('keep no_answer');
+    expect(standingIn(aTable(POLICY, 35_000, ...ROUND, ...history), 'write', 'pg-1')).toBe('leave silent no_answer');
+  });
+
+  test('a vouch gives a server that stops no more time', () => {
+    const stopping = answered({ at: 1000, body: { role: 'primary', state: 'stopping' } });
+    const history = [stopping, silent({ at: 2000, postgres: 'accepts' }), vouched('pg-1', 'pg-2', 10_000)];
+    expect(standingIn(aTable(POLICY, 15_999, ...ROUND, ...history), 'write', 'pg-1')).toBe('keep not_running');
+    expect(standingIn(aTable(POLICY, 16_000, ...ROUND, ...history), 'write', 'pg-1')).toBe('leave silent not_running');
+  });
+
   test('a new primary on a higher timeline evicts it, whichever member vouches', () => {
     const table = aTable(POLICY, 20_300, ...ROUND, frozen, vouch, isPrimary('pg-2', 20_200, { timeline: 2 }));
     expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted superseded');
@@ -300,6 +318,19 @@ describe('scenario 28: a reused address', () => {
     expect(openIn(aTable(POLICY, 1100, ...ROUND, other), 'write')).toEqual([]);
     expect(standingIn(aTable(POLICY, 14_999, ...ROUND, other), 'write', 'pg-1')).toBe('keep other_cluster');
     expect(standingIn(aTable(POLICY, 15_000, ...ROUND, other), 'write', 'pg-1')).toBe('leave silent other_cluster');
+  });
+
+  test('it is no rival of the member that takes over', () => {
+    const table = aTable(POLICY, 1200, ...ROUND, other, isPrimary('pg-2', 1100));
+    expect(openIn(table, 'write')).toEqual(['pg-2']);
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep other_cluster');
+  });
+
+  test('a server that was stopping there gets no more time for it', () => {
+    const stops = answered({ at: 500, status: 503, body: { role: 'primary', state: 'stopping' } });
+    const before = aTable(POLICY, 900, ...ROUND, stops);
+    expect(standingIn(before, 'write', 'pg-1')).toBe('keep not_running');
+    expect(standingIn(aTable(POLICY, 1100, ...ROUND, stops, other), 'write', 'pg-1')).toBe('leave demoted not_running');
   });
 
   test('its timeline does not raise the required timeline', () => {

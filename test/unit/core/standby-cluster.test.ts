@@ -47,6 +47,15 @@ describe('scenario 15: a standby cluster', () => {
     });
   });
 
+  test('clients of a pool on /leader wait, whatever the role of the next leader', () => {
+    const leaders = aPolicy({ pools: [aWritePool({ check: '/leader' })] });
+    const stopping = answered({ check: '/leader', body: { role: 'standby_leader', state: 'stopping' } });
+    expect(routeOf(aTable(leaders, 100, aList(0, 'pg-1'), stopping), 'write')).toEqual({
+      kind: 'hold',
+      cause: 'no_member',
+    });
+  });
+
   test('after the promotion the write pool opens by itself and the standby pool closes its sessions', () => {
     const table = aTable(policy, 1100, LIST, standbyLeader, yes, replica, isPrimary('pg-1', 1000, { timeline: 2 }));
     expect(openIn(table, 'write')).toEqual(['pg-1']);

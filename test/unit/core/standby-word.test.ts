@@ -13,6 +13,7 @@ import {
   refused,
   routeOf,
   silent,
+  standingIn,
 } from '../../support/values/builders.ts';
 import { WRITE_CHECK } from '../../support/values/builders.ts';
 
@@ -85,6 +86,12 @@ test.each<[string, Instant, string, readonly Observation[]]>([
   const route = routeOf(aTable(aPolicy(), now, aList(0, 'pg-1'), ...observations), 'write');
   const trial = route.kind === 'open' && route.targets[0].isTrial === true ? ' as a trial' : '';
   expect(route.kind === 'hold' ? `hold ${route.cause}` : `${route.kind}${trial}`).toBe(expected);
+});
+
+test('its live sessions stay, and clients are told why they wait, however many members there are', () => {
+  const table = aTable(aPolicy(), 300, aList(0, 'pg-1', 'pg-2'), isReplica('pg-2', 0), ...RECOVERY);
+  expect(standingIn(table, 'write', 'pg-1')).toBe('keep in_recovery');
+  expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'in_recovery' });
 });
 
 test('recovery counts from the first word of the server itself, not from that of a pooler before it', () => {

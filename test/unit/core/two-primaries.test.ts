@@ -7,6 +7,7 @@ import {
   isPrimary,
   isReplica,
   openIn,
+  poolOf,
   routeOf,
   silent,
   standingIn,
@@ -18,6 +19,12 @@ const LIST = aList(0, 'pg-1', 'pg-2');
 /** A yes to /primary, with or without a timeline. */
 function yes(member: string, at: number, timeline?: number) {
   return answered({ member, at, body: { role: 'primary', ...(timeline === undefined ? {} : { timeline }) } });
+}
+
+/** The reason of one of two members with a yes on this timeline. */
+function reason(timeline?: number) {
+  const both = [yes('pg-1', 0, timeline), yes('pg-2', 0, timeline)];
+  return poolOf(aTable(POLICY, 100, LIST, ...both), 'write').standings.get('pg-1')?.why;
 }
 
 describe('scenario 9: two members answer yes', () => {
@@ -75,6 +82,20 @@ describe('scenario 9: two members answer yes', () => {
     const table = aTable(POLICY, 20_100, LIST, silent({ member: 'pg-2' }), ...history, yes('pg-1', 20_000, 2));
     expect(standingIn(table, 'write', 'pg-2')).toBe('keep two_primaries');
     expect(standingIn(table, 'write', 'pg-1')).toBe('keep two_primaries');
+  });
+
+  test('the reason names their timeline', () => {
+    expect(reason(3)).toEqual({ code: 'two_primaries', detail: 'timeline 3', evidence: expect.anything() });
+    expect(reason()).toMatchObject({ detail: 'timeline unknown' });
+  });
+
+  test('they are proof enough to end the sessions of a third one that stops, or is promoted below them', () => {
+    const rivals = [isPrimary('pg-2', 1000, { timeline: 2 }), isPrimary('pg-3', 1000, { timeline: 2 })];
+    const history = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isPrimary('pg-1', 0), ...rivals];
+    const stops = answered({ at: 1100, status: 503, body: { role: 'primary', state: 'stopping' } });
+    expect(standingIn(aTable(POLICY, 1200, ...history, stops), 'write', 'pg-1')).toBe('leave demoted not_running');
+    const promoting = answered({ at: 1100, body: { role: 'replica', timeline: 1 } });
+    expect(standingIn(aTable(POLICY, 1200, ...history, promoting), 'write', 'pg-1')).toBe('leave demoted superseded');
   });
 
   test('when one yields, the other opens', () => {
