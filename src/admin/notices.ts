@@ -141,6 +141,12 @@ function aboutMembers({ cluster, members, pools }: StatusFacts): readonly Notice
         { pool: name },
       ),
       ...aboutSome(
+        'staleness',
+        `Data older than max_staleness of pool ${name}`,
+        members.filter((member) => member.pools[name]?.cause === 'stale'),
+        { pool: name },
+      ),
+      ...aboutSome(
         'old timeline',
         `Not on the primary's timeline, so not in pool ${name}`,
         members.filter((member) => member.pools[name]?.cause === 'old_timeline'),

@@ -16,6 +16,7 @@ const SIGNS: Readonly<Record<string, PlaceDocument['sign']>> = {
   removed: 'bad',
   demoted: 'warning',
   lagging: 'warning',
+  stale: 'warning',
   old_timeline: 'warning',
   operator: 'warning',
   fallback_over: 'eligible',

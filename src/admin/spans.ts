@@ -2,6 +2,7 @@
 // clocks that it is given.
 import { countText, durationText } from '../core/describe.ts';
 import { HOLD_WORDS, isPlanned } from '../core/routing-table.ts';
+import { isBehind } from '../core/why.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { WaitGroup } from '../history/waiting-clients.ts';
 import type { Instant } from '../model/instant.ts';
@@ -113,7 +114,7 @@ export class Spans {
   }
 
   #standing({ pool, member, to, text }: EventOf<'standing_changed'>): void {
-    const isLagging = to.why.code === 'lagging' || to.why.code === 'least_lagging';
+    const isLagging = isBehind(to.why) || to.why.code === 'least_lagging';
     if (!isLagging) return this.#end('lag', { pool, member });
     const lag = to.why.detail === undefined ? text : to.why.detail;
     this.#begin(

@@ -3,6 +3,7 @@ import { describeStanding, exclusionCause } from '../core/describe.ts';
 import { primaryPositions, recentLags } from '../core/lag.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { MemberRecord, Position, Snapshot } from '../core/snapshot.ts';
+import { stalenessMs } from '../core/staleness.ts';
 import type { Standing } from '../core/standing.ts';
 import { weightAndZoneOf } from '../core/weights-and-zones.ts';
 import type { HandshakeRecord, HandshakesByMember } from '../history/member-handshakes.ts';
@@ -41,6 +42,7 @@ function factsOf(
 ): MemberFacts {
   const { member, status, answeredAt, failure } = record;
   const handshake = handshakes?.get(member.name);
+  const staleMs = stalenessMs(snapshot, record, primary);
   const drainedAt = snapshot.drained.get(member.name);
   const standings = pools.flatMap((pool) => {
     const standing = table.pools.get(pool.name)?.standings.get(member.name);
@@ -56,6 +58,7 @@ function factsOf(
     state: status?.state ?? null,
     timeline: status?.timeline ?? null,
     lag_bytes: recentLags(primary, record, 1)[0] ?? null,
+    staleness_seconds: staleMs === undefined ? null : seconds(staleMs),
     paused: status?.pause ?? false,
     cluster_unlocked: status?.clusterUnlocked ?? false,
     failsafe: status?.failsafe ?? false,

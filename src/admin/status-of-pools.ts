@@ -22,7 +22,8 @@ export function poolPart({ time, pools, members, ...status }: StatusDocument, na
   const own = members.flatMap((member) => {
     const standing = member.pools[name];
     if (standing === undefined) return [];
-    return [{ name: member.name, role: member.role, lag_bytes: member.lag_bytes, ...standing }];
+    const { role, lag_bytes, staleness_seconds } = member;
+    return [{ name: member.name, role, lag_bytes, staleness_seconds, ...standing }];
   });
   return { time, pool, members: own, refused_members: status.refused_members };
 }

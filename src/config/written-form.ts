@@ -26,7 +26,8 @@ function withoutSecrets(value: unknown, path: Path): unknown {
 
 function effectivePool(pool: CompletePool): Tree {
   const { when_all_lagging: whenAllLagging, fallback, check } = pool;
-  const canLag = check.lagBytes !== undefined && (whenAllLagging !== 'fallback' || fallback !== 'none');
+  const hasLimit = check.lagBytes !== undefined || pool.max_staleness !== 'off';
+  const canLag = hasLimit && (whenAllLagging !== 'fallback' || fallback !== 'none');
   const idle: readonly string[] = [
     ...(pool.exclusive ? SHARED_ONLY : []),
     ...(canLag ? [] : ['when_all_lagging']),

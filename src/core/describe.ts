@@ -74,13 +74,14 @@ function describeRefused(refused: readonly MemberRefusal[]): string | undefined 
 }
 
 /**
- * Why a member is excluded: a key of `on_leave`, `not_primary` for a member that has never been primary, or what the
- * check requires: `not_synchronous`.
+ * Why a member is excluded: a key of `on_leave`, `not_primary` for a member that has never been primary, `stale` for
+ * one that lags in time, or what the check requires: `not_synchronous`.
  */
 export function exclusionCause(standing: Standing): string | undefined {
   if (standing.kind !== 'leave') return undefined;
   if (standing.neverPrimary === true) return 'not_primary';
   const { code, evidence } = standing.why;
+  if (code === 'stale') return code;
   const isPlainNo = standing.cause === 'check_failed' && code === 'not_holding_the_check';
   return isPlainNo && evidence !== undefined ? failureOf(evidence.check) : standing.cause;
 }
@@ -172,8 +173,9 @@ const RULES: Readonly<Partial<Record<WhyCode, (known: Evidence, now: Instant, ki
   switchover_running: () => 'new clients wait for the next primary',
   restart_running: () => 'no new sessions until it has restarted',
   refused: () => 'considered dead until it answers again',
-  lagging: ({ lag }) => lag && lagText(lag),
-  least_lagging: ({ lag }) => lag && lagText(lag),
+  lagging: limitsText,
+  stale: limitsText,
+  least_lagging: limitsText,
   not_running: (_known, _now, kind) => (kind === 'keep' ? 'PostgreSQL itself closes existing sessions' : undefined),
   two_primaries: ({ graceMs }) =>
     `no new sessions until one yields, existing ones close after ${durationText(graceMs)}`,
@@ -191,15 +193,22 @@ function clocks({ freshMs, graceMs, isExclusive }: Evidence): string {
 }
 
 function whyOpen(known: Evidence, now: Instant): Clause {
-  const { silentSince, isYes, streak, isExclusive, timeline, lag } = known;
+  const { silentSince, isYes, streak, isExclusive, timeline } = known;
   if (silentSince !== undefined) return `no answer for ${since(silentSince, now)}: ${clocks(known)}`;
   if (isYes === false && streak !== undefined) {
     return `${streak.count} of ${streak.needed} failures in a row before it is excluded`;
   }
   if (isExclusive) return timeline === undefined ? 'no rival' : `no rival on timeline ${timeline}`;
-  return lag && lagText(lag);
+  return limitsText(known);
 }
 
-function lagText({ bytes, boundBytes }: NonNullable<Evidence['lag']>): string {
-  return `estimated lag ${sizeText(bytes)} (limit ${sizeText(boundBytes)})`;
+/** `estimated lag 680 B (limit 16 MB), staleness 5.1 s (limit 5 s)` */
+function limitsText({ lag, staleness }: Evidence): Clause {
+  const parts = [
+    ...(lag === undefined ? [] : [`estimated lag ${sizeText(lag.bytes)} (limit ${sizeText(lag.boundBytes)})`]),
+    ...(staleness === undefined
+      ? []
+      : [`staleness ${durationText(staleness.ms)} (limit ${durationText(staleness.limitMs)})`]),
+  ];
+  return parts.length === 0 ? undefined : parts.join(', ');
 }

@@ -1,11 +1,14 @@
 // Adds to each standing the evidence that it rests on.
 import { primaryPositions, recentLags } from './lag.ts';
 import type { MemberRecord, Position } from './snapshot.ts';
+import { stalenessMs } from './staleness.ts';
 import { mapStandings, type PoolCase, type Standings } from './standing.ts';
 import type { Evidence } from './why.ts';
 
 export function withEvidence(of: PoolCase, standings: Standings): Standings {
-  const primary = of.pool.check.lagBytes === undefined ? [] : primaryPositions(of.snapshot);
+  const { check, maxStalenessMs } = of.pool;
+  const hasLimit = check.lagBytes !== undefined || maxStalenessMs !== undefined;
+  const primary = hasLimit ? primaryPositions(of.snapshot) : [];
   return mapStandings(standings, (standing, name) => {
     const record = of.snapshot.members.get(name);
     if (record === undefined) return standing;
@@ -13,11 +16,14 @@ export function withEvidence(of: PoolCase, standings: Standings): Standings {
   });
 }
 
-function evidenceOf(record: MemberRecord, { pool, policy }: PoolCase, primary: readonly Position[]): Evidence {
+function evidenceOf(record: MemberRecord, of: PoolCase, primary: readonly Position[]): Evidence {
+  const { pool, policy, snapshot } = of;
   const { probe } = policy;
   const { failure, vouch, mismatch } = record;
   const { text, lagBytes: boundBytes } = pool.check;
   const [bytes] = boundBytes === undefined ? [] : recentLags(primary, record, 1);
+  const limitMs = pool.maxStalenessMs;
+  const ms = limitMs === undefined ? undefined : stalenessMs(snapshot, record, primary);
   const check = record.checks.get(text);
   const isYes = check && check.verdict.kind === 'positive';
   return {
@@ -32,6 +38,7 @@ function evidenceOf(record: MemberRecord, { pool, policy }: PoolCase, primary: r
     vouch,
     mismatchAt: mismatch?.at,
     lag: bytes === undefined || boundBytes === undefined ? undefined : { bytes, boundBytes },
+    staleness: ms === undefined || limitMs === undefined ? undefined : { ms, limitMs },
     freshMs: pool.exclusive ? probe.writeMaxAgeMs : probe.readMaxAgeMs,
     graceMs: probe.silenceGraceMs,
   };

@@ -12,12 +12,14 @@ import type {
 } from '../model/observation.ts';
 import { nextUnreplayedSince } from './replay-standstill.ts';
 import { nextSelfReport, type SelfReport } from './self-report.ts';
+import { nextMissing, nextTrail } from './staleness.ts';
 import type { RoutingPolicy } from '../model/policy.ts';
 import { withAgreement } from './refused-primary.ts';
 import { shown } from '../model/printable.ts';
 import { checksOf } from './next-check.ts';
-import { isDead, newRecord, POSITIONS_KEPT } from './snapshot.ts';
-import type { CheckRecord, MemberRecord, Position, Snapshot, StandbyReport } from './snapshot.ts';
+import { nextPositions } from './reported-positions.ts';
+import { isDead, newRecord } from './snapshot.ts';
+import type { CheckRecord, MemberRecord, Snapshot, StandbyReport } from './snapshot.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import { nextUnsentTime } from './unsent-probes.ts';
 import { judge, ruleOut, type Verdict } from './verdict.ts';
@@ -217,6 +219,7 @@ function takeAnswer(
     checks.set(check.text, nextCheckRecord(policy, known, { ...judged, verdict }));
     isProven ||= verdict.kind === 'positive' && check.family === 'primary';
   }
+  const positions = body === undefined ? record.positions : nextPositions(record.positions, body, startedAt);
   const next: MemberRecord = {
     ...record,
     checks,
@@ -225,8 +228,9 @@ function takeAnswer(
     answeredAt: startedAt,
     probedAt: startedAt,
     unsent: undefined,
-    positions: body === undefined ? record.positions : nextPositions(record.positions, body, startedAt),
+    positions,
     unreplayedSince: nextUnreplayedSince(snapshot, record, body),
+    missing: nextMissing(snapshot.trail, positions[0], record.missing, startedAt),
     failure: undefined,
     mismatch: undefined,
     vouch: undefined,
@@ -234,12 +238,13 @@ function takeAnswer(
     hasShownIdentity: record.hasShownIdentity || (body !== undefined && showsIdentity(body)),
   };
   const known = body?.clusterUnlocked === true ? takeBackVouches(snapshot, observation) : snapshot;
-  return {
+  const taken = {
     ...replace(known, next),
     ...(isProven ? highestWith(snapshot, observation.member, body?.timeline) : {}),
     scope: snapshot.scope ?? body?.scope,
     systemIdentifier: snapshot.systemIdentifier ?? body?.systemIdentifier,
   };
+  return { ...taken, trail: nextTrail(policy, taken, next, startedAt) };
 }
 
 function nextStoreSeenSince(
@@ -328,21 +333,4 @@ function nextCheckRecord(
 function fallsAtOnce(verdict: Verdict): boolean {
   const { code } = verdict.why;
   return code === 'wrong_role' || code === 'not_running' || code === 'tagged_out' || code === 'refused';
-}
-
-/** While PostgreSQL does not answer, an API may show the last values that it knows. */
-function startOfPrimary({ role, state, startedAt }: MemberStatus): string | undefined {
-  return role === 'primary' && state === 'running' ? startedAt : undefined;
-}
-
-function nextPositions(positions: readonly Position[], body: MemberStatus, at: Instant): readonly Position[] {
-  // A replica may report `location` too. Only the primary's own is a reference for lag.
-  const isPrimary = body.role === 'primary' || (body.role === undefined && body.replayed === undefined);
-  const position: Position | undefined =
-    isPrimary && typeof body.location === 'number'
-      ? { at, kind: 'location', bytes: body.location, timeline: body.timeline, startedAt: startOfPrimary(body) }
-      : typeof body.replayed === 'number'
-        ? { at, kind: 'replayed', bytes: body.replayed }
-        : undefined;
-  return position === undefined ? positions : [position, ...positions].slice(0, POSITIONS_KEPT);
 }

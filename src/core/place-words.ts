@@ -7,6 +7,7 @@ const EXCLUDED: ReadonlyMap<string, string> = new Map([
   ['dead', 'down'],
   ['silent', 'no answer'],
   ['lagging', 'lag too high'],
+  ['stale', 'data too old'],
   ['check_failed', 'fails the check'],
   ['operator', 'drained'],
   ['tagged_out', 'excluded by tag'],
@@ -19,7 +20,7 @@ export function exclusionWord(cause: string): string {
   return EXCLUDED.get(cause) ?? cause.replaceAll('_', ' ');
 }
 
-/** `eligible`, `no new sessions`, `down`, `lag too high` */
+/** `eligible`, `no new sessions`, `down`, `lag too high`, `data too old` */
 export function placeWord(standing: Standing): string {
   if (standing.kind === 'open') return 'eligible';
   return standing.kind === 'keep' ? 'no new sessions' : exclusionWord(exclusionCause(standing) ?? 'excluded');

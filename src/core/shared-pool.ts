@@ -1,11 +1,12 @@
 // The decision for a pool of several members (reads). A member is open on fresh positive evidence, after rise and fall,
-// with our own estimate of its lag within the check's limit, on the primary's timeline (G5), while its replay does not
-// stand still, and while it serves no exclusive pool.
+// with our own estimates of its lag within the limits of bytes and time, on the primary's timeline (G5), while its
+// replay does not stand still, and while it serves no exclusive pool.
 import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy } from '../model/policy.ts';
 import { primaryPositions, recentLags } from './lag.ts';
 import { withLeastLagging } from './least-lagging.ts';
 import { withoutStandstill } from './replay-standstill.ts';
+import { isStale } from './staleness.ts';
 import { isDead, type CheckRecord, type MemberRecord, type Position } from './snapshot.ts';
 import {
   dead,
@@ -18,7 +19,7 @@ import {
   type Standings,
 } from './standing.ts';
 import { invalidWeight } from './weights-and-zones.ts';
-import type { Why } from './why.ts';
+import { isBehind, type Why } from './why.ts';
 
 export function decideShared(of: PoolCase, exclusiveMembers: ReadonlySet<MemberName>): Standings {
   const { members } = of.snapshot;
@@ -45,7 +46,7 @@ function standingOf(record: MemberRecord, of: PoolCase, primary: readonly Positi
   if (!check.up) return down(check);
   if (!ages.isYoung(check.positiveAt, policy.probe.readMaxAgeMs)) return { kind: 'keep', why: silence(record) };
   const why = behind(record, of, primary);
-  if (why !== undefined) return leave(why.code === 'lagging' ? 'lagging' : 'old_timeline', why);
+  if (why !== undefined) return leave(isBehind(why) ? 'lagging' : 'old_timeline', why);
   if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no_postgres_address' } };
   return { kind: 'open', why: openWhy(pool, record) };
 }
@@ -80,10 +81,18 @@ function behind(
   if (timeline !== undefined && highestTimeline !== undefined && timeline < highestTimeline) {
     return { code: 'other_timeline', detail: `on ${timeline}, the primary is on ${highestTimeline}` };
   }
-  const limit = pool.check.lagBytes;
-  if (limit === undefined) return undefined;
-  const lags = recentLags(primary, record, policy.probe.fall);
-  const [newest] = lags;
-  const isBehind = newest !== undefined && lags.every((lag) => lag !== undefined && lag > limit);
-  return isBehind ? { code: 'lagging' } : undefined;
+  const { fall } = policy.probe;
+  if (isFarBehind(record, pool, primary, fall)) return { code: 'lagging' };
+  return isStale(pool, snapshot, record, primary, fall) ? { code: 'stale' } : undefined;
+}
+
+function isFarBehind(
+  record: MemberRecord,
+  { check: { lagBytes: limit } }: PoolPolicy,
+  primary: readonly Position[],
+  fall: number,
+): boolean {
+  if (limit === undefined) return false;
+  const lags = recentLags(primary, record, fall);
+  return lags[0] !== undefined && lags.every((lag) => lag !== undefined && lag > limit);
 }

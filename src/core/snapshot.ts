@@ -40,6 +40,24 @@ export interface Position {
   readonly startedAt?: string | undefined;
 }
 
+/** The primary had written so much at that instant. */
+export interface WalMark {
+  readonly at: Instant;
+  readonly bytes: number;
+}
+
+/** The positions of the primary on the highest timeline by age: newest first, each above the next. */
+export interface WalTrail {
+  readonly member: MemberName;
+  readonly timeline: number;
+  readonly marks: readonly WalMark[];
+}
+
+/** The oldest mark of the primary on that timeline above the position of a replica. */
+export interface MissingWal extends WalMark {
+  readonly timeline: number;
+}
+
 export interface StandbyReport {
   readonly at: Instant;
   readonly since: Instant;
@@ -59,6 +77,8 @@ export interface MemberRecord {
   readonly positions: readonly Position[];
   /** The primary's first answer with WAL that this replica has not replayed. Undefined: it has replayed some since. */
   readonly unreplayedSince: Instant | undefined;
+  /** Undefined: it has replayed every position of the primary that we know, or is the primary. */
+  readonly missing: MissingWal | undefined;
   readonly probedAt: Instant | undefined;
   /** Present when probes since the newest answer could not be sent. */
   readonly unsent?: UnsentTime | undefined;
@@ -103,6 +123,8 @@ export interface Snapshot {
   readonly highestTimeline: number | undefined;
   /** The members that were positive on it, sorted. Only they can lower it without an operator. */
   readonly highestTimelineBy: readonly MemberName[];
+  /** For `observe` alone, so workers do not get it. */
+  readonly trail: WalTrail | undefined;
   /** Read only where sessions may move after a loss of their primary. */
   readonly timelineEnds: TimelineEnds | undefined;
   /** The leader in the documents of other members. */
@@ -164,6 +186,7 @@ export function emptySnapshot(scope: string | undefined): Snapshot {
     systemIdentifier: undefined,
     highestTimeline: undefined,
     highestTimelineBy: [],
+    trail: undefined,
     timelineEnds: undefined,
     namedLeader: undefined,
     accepted: undefined,
@@ -183,6 +206,7 @@ export function newRecord(member: Member): MemberRecord {
     answeredAt: undefined,
     positions: [],
     unreplayedSince: undefined,
+    missing: undefined,
     probedAt: undefined,
     failure: undefined,
     mismatch: undefined,

@@ -22,6 +22,7 @@ export const WHY_WORDS = {
   wrong_role: 'wrong role for CHECK',
   tagged_out: 'excluded by its tags',
   lagging: 'lag too high',
+  stale: 'data too old',
   other_timeline: "not yet on the primary's timeline",
   superseded: 'superseded',
   in_recovery: 'promotion not finished: its server reports that it is in recovery',
@@ -34,6 +35,11 @@ export const WHY_WORDS = {
   restart_running: 'restarts',
 } as const;
 export type WhyCode = keyof typeof WHY_WORDS;
+
+/** The member is too far behind the primary: in bytes, or in time. */
+export function isBehind({ code }: Why): boolean {
+  return code === 'lagging' || code === 'stale';
+}
 
 export interface Why {
   readonly code: WhyCode;
@@ -70,6 +76,8 @@ export interface Evidence {
   readonly mismatchAt?: Instant | undefined;
   /** Our own estimate, and the limit of the check. Bytes. */
   readonly lag?: { readonly bytes: number; readonly boundBytes: number } | undefined;
+  /** In a pool with `max_staleness`. Milliseconds. */
+  readonly staleness?: { readonly ms: number; readonly limitMs: number } | undefined;
   /** New sessions need a yes younger than `freshMs`. Live sessions end when the last answer is `graceMs` old. */
   readonly freshMs: number;
   readonly graceMs: number;

@@ -61,6 +61,9 @@ export const memberStatus = z.strictObject({
     .number()
     .nullable()
     .describe("Our own estimate: the primary's position minus the replayed one. Null for the primary, or unknown."),
+  staleness_seconds: seconds
+    .nullable()
+    .describe('Age of the oldest position of the primary that it has not replayed. Null for the primary, or unknown.'),
   paused: z.boolean(),
   cluster_unlocked: z.boolean(),
   failsafe: z.boolean(),

@@ -257,6 +257,7 @@ export const poolDocument = z.strictObject({
       name: member,
       role: z.string().nullable(),
       lag_bytes: z.number().nullable(),
+      staleness_seconds: seconds.nullable(),
       ...standing.shape,
     }),
   ),

@@ -2,6 +2,7 @@
 import { primaryPositions, recentLags } from '../core/lag.ts';
 import type { Route, RoutingTable } from '../core/routing-table.ts';
 import type { MemberRecord, Position, Snapshot } from '../core/snapshot.ts';
+import { stalenessMs } from '../core/staleness.ts';
 import type { Instant } from '../model/instant.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { PoolCounts } from '../reports/counts.ts';
@@ -68,6 +69,7 @@ function snapshotOfPool(
 function snapshotOfMember(record: MemberRecord, primary: readonly Position[], state: ClusterState): SnapshotOfMember {
   const { member, status, answeredAt, failure } = record;
   const { at, table, pools, counts } = state;
+  const staleMs = stalenessMs(state.snapshot, record, primary);
   const of = <Value>(read: (pool: PoolName) => Value | undefined): Record<string, Value> =>
     Object.fromEntries(
       pools.flatMap(({ name }) => {
@@ -83,6 +85,7 @@ function snapshotOfMember(record: MemberRecord, primary: readonly Position[], st
     answer_age_seconds: answeredAt === undefined ? null : Math.round(Math.max(0, at - answeredAt)) / 1000,
     failing: failure === undefined ? null : failureText(failure),
     lag_bytes: recentLags(primary, record, 1)[0] ?? null,
+    ...(staleMs === undefined ? {} : { staleness_seconds: Math.round(staleMs) / 1000 }),
     standings: of((pool) => table.pools.get(pool)?.standings.get(member.name)?.kind),
     sessions: of((pool) => counts.get(pool)?.members.get(member.name)),
   };

@@ -167,6 +167,7 @@ function memberLine(member: SnapshotOfMember): string {
     `state ${member.state ?? 'unknown'}`,
     `timeline ${member.timeline ?? 'unknown'}`,
     ...(member.lag_bytes === null ? [] : [`lag ${member.lag_bytes} bytes`]),
+    ...(member.staleness_seconds === undefined ? [] : [`staleness ${secondsText(member.staleness_seconds)}`]),
   ].join(', ');
   const age = member.answer_age_seconds;
   const known =

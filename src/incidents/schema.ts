@@ -46,6 +46,9 @@ const snapshotMember = z.strictObject({
   answer_age_seconds: seconds.nullable().describe('Age of its newest answer. Null: it has never answered.'),
   failing: z.string().nullable().describe('Why its newest probe has no answer. Null: it answered.'),
   lag_bytes: z.number().nullable().describe('Behind the primary, by our own estimate. Null: unknown, or the primary.'),
+  staleness_seconds: seconds
+    .exactOptional()
+    .describe('Age of the oldest position of the primary that it had not replayed. Absent: unknown, or the primary.'),
   standings: z.record(z.string(), z.string()).describe('By pool: open, keep or leave.'),
   sessions: z.record(z.string(), count).describe('By pool: sessions on it.'),
 });

@@ -71,6 +71,8 @@ export interface PoolPolicy {
   /** Sessions older than this, plus or minus 10 %, end between two transactions. */
   readonly maxSessionAgeMs: number | undefined;
   readonly fallback: { readonly pool: PoolName; readonly maxSessions: number } | undefined;
+  /** A replica lags whose data is older than this. Undefined: data of any age will do. */
+  readonly maxStalenessMs: number | undefined;
   /** Where reads go while no member is open because of lag. */
   readonly whenAllLagging: WhenAllLagging;
   /** For `least_lagging`: the most sessions that may begin meanwhile. */

@@ -1,6 +1,7 @@
 // The report of each member, and its standing here. Series of a member that left are gone at the next scrape.
 import { primaryPositions, recentLags } from '../core/lag.ts';
 import { isAnswering, type MemberRecord } from '../core/snapshot.ts';
+import { stalenessMs } from '../core/staleness.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
 import { REFUSAL_REASONS, type MemberName } from '../model/member.ts';
@@ -63,6 +64,14 @@ export const MEMBER_METRICS: readonly ScrapedMetric[] = [
     'WAL that the replica has not replayed, by its last answer and that of the primary; absent while unknown.',
     (record, _, { snapshot }) =>
       record && isAnswering(record) ? recentLags(primaryPositions(snapshot), record, 1)[0] : undefined,
+  ),
+  ofMembers(
+    'pointsman_member_staleness_seconds',
+    'Age of the oldest WAL position of the primary that the replica has not replayed; absent while unknown.',
+    (record, _, { snapshot }) => {
+      const ms = record && isAnswering(record) ? stalenessMs(snapshot, record) : undefined;
+      return ms === undefined ? undefined : ms / 1000;
+    },
   ),
   ofMembers(
     'pointsman_member_last_answer_timestamp_seconds',

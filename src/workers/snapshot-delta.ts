@@ -4,6 +4,7 @@ import type { MemberName } from '../model/member.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
 
 export interface SnapshotDelta {
+  /** Without what `observe` alone reads. */
   readonly facts: Omit<Snapshot, 'members' | 'refused' | 'timelineEnds'>;
   /** May be long, and seldom changes. Absent: unchanged. */
   readonly refused?: Snapshot['refused'];
@@ -24,7 +25,7 @@ export function deltaBetween(
   const isSameList = names.length === before.length && names.every((name, index) => name === before[index]);
   const records = new Map([...members].filter(([name, record]) => previous.members.get(name) !== record));
   return {
-    facts,
+    facts: { ...facts, trail: undefined },
     records,
     ...(isSameList ? {} : { names }),
     ...(refused === previous.refused ? {} : { refused }),
@@ -32,7 +33,7 @@ export function deltaBetween(
   };
 }
 
-/** `withDelta(previous, deltaBetween(previous, next))` equals `next`. */
+/** `withDelta(previous, deltaBetween(previous, next))` equals `next`, except for its trail. */
 export function withDelta(previous: Snapshot, delta: SnapshotDelta): Snapshot {
   const { facts, names, records, refused } = delta;
   const members = new Map<MemberName, MemberRecord>();

@@ -37,8 +37,11 @@ export function roleOf({ role_text: text, role }: StatusMember): string | null {
   return text ?? role;
 }
 
-export function lagText({ lag_bytes: lag }: StatusMember): string {
-  return lag === null ? '–' : sizeText(lag);
+/** `680 B`, and of a replica whose data is a second old or more `680 B, 5.1 s`. */
+export function lagText({ lag_bytes: lag, staleness_seconds: staleness }: StatusMember): string {
+  if (lag === null) return '–';
+  // An older Pointsman does not report it.
+  return (staleness ?? 0) < 1 ? sizeText(lag) : `${sizeText(lag)}, ${ageText(staleness ?? 0)}`;
 }
 
 export const LEGEND = '● routed  ○ eligible  – in no use  ◐ limited  ✗ a fault';

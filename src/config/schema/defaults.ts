@@ -56,6 +56,7 @@ export const SHARED_ONLY = [
   'zone_tag',
   'slow_start',
   'max_session_age',
+  'max_staleness',
   'when_all_lagging',
   'max_lagging_sessions',
 ] as const;
@@ -95,6 +96,7 @@ export interface CompletePool extends Omit<ParsedPool, 'on_leave'> {
   readonly exclusive: boolean;
   readonly slow_start: number;
   readonly max_session_age: number | 'off';
+  readonly max_staleness: number | 'off';
   readonly fallback: NonNullable<ParsedPool['fallback']>;
   readonly when_all_lagging: WhenAllLagging;
   readonly max_lagging_sessions: number;
@@ -127,6 +129,7 @@ function completePool(pool: ParsedPool): CompletePool {
     exclusive,
     slow_start: pool.slow_start ?? (exclusive ? 0 : SLOW_START_MS),
     max_session_age: pool.max_session_age ?? 'off',
+    max_staleness: pool.max_staleness ?? 'off',
     fallback: pool.fallback ?? 'none',
     when_all_lagging: pool.when_all_lagging ?? 'fallback',
     max_lagging_sessions: pool.max_lagging_sessions ?? MAX_LAGGING_SESSIONS,
@@ -144,6 +147,7 @@ export function poolPolicy(name: string, pool: CompletePool): PoolPolicy {
     weightTag: pool.weight_tag,
     zoneTag: pool.zone_tag,
     maxSessionAgeMs: unlessOff(pool.max_session_age),
+    maxStalenessMs: unlessOff(pool.max_staleness),
     slowStartMs: pool.slow_start,
     fallback: fallback === 'none' ? undefined : { pool: fallback.pool, maxSessions: fallback.max_sessions },
     whenAllLagging: pool.when_all_lagging,

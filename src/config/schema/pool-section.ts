@@ -18,7 +18,7 @@ const onLeave = z.strictObject({
   silent: key(mode, 'No answer for `probe.silence_grace`, or `probe.silent_probes` probes without an answer.'),
   demoted: key(mode, 'The primary is no longer primary.'),
   promoted: key(mode, 'The replica became the primary.'),
-  lagging: key(mode, 'The replica lags more than the check allows.'),
+  lagging: key(mode, 'The replica lags more than the check or `max_staleness` allows.'),
   check_failed: key(mode, 'The replica fails the check for another reason: for `/synchronous` it is not synchronous.'),
   old_timeline: key(mode, "The replica is not on the primary's timeline."),
   tagged_out: key(mode, 'The tags of the member exclude it.'),
@@ -91,10 +91,17 @@ export const pool = z.strictObject({
     'Where new sessions go while no member answers the check. `none`: nowhere, clients are held or refused.',
     { usual: '`{ pool: write, max_sessions: 100 }` for `read`, else `none`', example: '{ pool: write }' },
   ),
+  max_staleness: key(
+    durationOrOff(1).optional(),
+    `A replica whose data is older than this lags, however few bytes it is behind: it receives nothing, its replay is
+    paused, or it replays late. Its age is that of the oldest position of the primary that it has not replayed, so a
+    quiet cluster has no stale replica. At least three times \`probe.interval\`.`,
+    { usual: '`off`', example: '10s' },
+  ),
   when_all_lagging: key(
     choice(['refuse', 'least_lagging', 'fallback']).optional(),
-    `Where new sessions go while every replica lags more than the check allows. \`fallback\`: to the fallback.
-    \`refuse\`: clients are refused. \`least_lagging\`: to the replicas that lag least, at most
+    `Where new sessions go while every replica lags more than the check or \`max_staleness\` allows. \`fallback\`:
+    to the fallback. \`refuse\`: clients are refused. \`least_lagging\`: to the replicas that lag least, at most
     \`max_lagging_sessions\` of them.`,
     { usual: '`fallback`; without a fallback clients are refused', example: 'least_lagging' },
   ),

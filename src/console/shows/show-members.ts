@@ -26,7 +26,10 @@ const columns: readonly ColumnOf<MemberRow>[] = [
     pending_restart: (member) => member.pending_restart,
     origin: ({ origin }) => origin,
   }),
-  ...numeric<MemberRow>({ last_answer_age: (member) => member.last_answer_age_seconds }),
+  ...numeric<MemberRow>({
+    last_answer_age: (member) => member.last_answer_age_seconds,
+    staleness: (member) => member.staleness_seconds,
+  }),
   ...text<MemberRow>({ failing: ({ failing }) => failing?.outcome ?? null }),
 ];
 

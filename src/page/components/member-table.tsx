@@ -8,7 +8,7 @@ import { MOST_MEMBERS } from '../view/routes.ts';
 import { evidenceOf, placeIn, signOf } from '../view/standing.ts';
 import { useWidth } from '../state/use-width.ts';
 import { shortNames } from '../view/short-names.ts';
-import { countText, numberText, sizeText } from '../view/words.ts';
+import { countText, lagText, numberText } from '../view/words.ts';
 import { Changing } from './changing.tsx';
 import { MemberReasons } from './member-reasons.tsx';
 import { Panel } from './panel.tsx';
@@ -158,7 +158,7 @@ interface MemberRowProps {
 }
 
 function Row({ member, text, pools, isOpen, columns, toggle }: MemberRowProps): JSX.Element {
-  const { name, state, timeline, lag_bytes: lag } = member;
+  const { name, state, timeline, lag_bytes: lag, staleness_seconds: staleness } = member;
   const sessions = pools.reduce((sum, pool) => sum + (pool.sessions?.by_member[name] ?? 0), 0);
   const reasons = `reasons-${name}`;
   return (
@@ -186,7 +186,7 @@ function Row({ member, text, pools, isOpen, columns, toggle }: MemberRowProps): 
           {timeline ?? '–'}
         </td>
         <td role="cell" data-title="Lag" class="end number members-lag">
-          {lag === null ? '–' : sizeText(lag)}
+          {lag === null ? '–' : lagText(lag, staleness)}
         </td>
         {pools.map((pool) => {
           const { sign, word } = placeIn(pool, member);

@@ -4,7 +4,7 @@ import { Fragment, type ComponentChildren, type JSX } from 'preact';
 import type { StatusDocument } from '../../documents/status-document.ts';
 import type { Box, PlacedPool } from '../view/layout.ts';
 import type { MemberNode, PoolNode } from '../view/routes.ts';
-import { countText, numberText, sizeText } from '../view/words.ts';
+import { countText, lagText, numberText } from '../view/words.ts';
 import { Changing } from './changing.tsx';
 import { Sign } from './sign.tsx';
 import { Countdown } from './ticking.tsx';
@@ -112,13 +112,13 @@ interface MemberBoxProps extends BoxSelection {
 
 export function MemberBox({ member, text, place, ...choosing }: MemberBoxProps): JSX.Element | null {
   if (place === undefined) return null;
-  const { name, sign, isPrimary, lag_bytes: lag, sessions, leaving, reasons } = member;
+  const { name, sign, isPrimary, lag_bytes: lag, staleness_seconds: staleness, sessions, leaving, reasons } = member;
   const role = member.role_text ?? 'unknown role';
   const title = [`${name}, ${role}`, ...reasons.map(([pool, why]) => `${pool}: ${why}`)].join('\n');
   const facts = [
     countText(sessions, 'session'),
     ...(leaving === 0 ? [] : [`${numberText(leaving)} leaving`]),
-    ...(lag === null ? [] : [`lag ${sizeText(lag)}`]),
+    ...(lag === null ? [] : [`lag ${lagText(lag, staleness)}`]),
   ];
   const kind = isPrimary ? 'routes-member routes-primary' : 'routes-member';
   return (

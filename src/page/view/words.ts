@@ -39,6 +39,11 @@ function pair([first, unit]: [number, string], [second, smaller]: [number, strin
   return second === 0 ? `${first} ${unit}` : `${first} ${unit} ${second} ${smaller}`;
 }
 
+/** `680 B`, and of a replica whose data is a second old or more `680 B, 5.1 s`. */
+export function lagText(bytes: number, staleness: number | null): string {
+  return staleness === null || staleness < 1 ? sizeText(bytes) : `${sizeText(bytes)}, ${ageText(staleness)}`;
+}
+
 /** Without its middle: names of members differ at the end. */
 export function shortened(name: string, most: number): string {
   const end = Math.ceil(most * 0.6);

@@ -45,8 +45,9 @@ export const policies: fc.Arbitrary<RoutingPolicy> = fc
     beforeSwitchoverMs: fc.constantFrom(0, 0, 2000),
     silentProbes: fc.constantFrom(undefined, 1, 2),
     lagging: fc.constantFrom<LeaveMode>('keep', 'drain_idle', 'drain', 'move', 'close'),
+    maxStalenessMs: fc.constantFrom(undefined, 500, 3000),
   })
-  .map(({ hasFallback, beforeSwitchoverMs, lagging, ...probe }) => {
+  .map(({ hasFallback, beforeSwitchoverMs, lagging, maxStalenessMs, ...probe }) => {
     const fallback = hasFallback ? { pool: 'write', maxSessions: 50 } : undefined;
     const zone = aPool({
       name: 'zone',
@@ -54,7 +55,7 @@ export const policies: fc.Arbitrary<RoutingPolicy> = fc
       fallback: hasFallback ? { pool: 'read', maxSessions: 9 } : undefined,
     });
     const onLeave = { ...aPool().onLeave, lagging };
-    const read = aPool({ fallback, weightTag: 'weight', zoneTag: 'zone', onLeave });
+    const read = aPool({ fallback, weightTag: 'weight', zoneTag: 'zone', onLeave, maxStalenessMs });
     return { ...aPolicy({ probe, beforeSwitchoverMs, pools: [aWritePool(), read, zone] }), zone: 'a' };
   });
 
@@ -65,7 +66,8 @@ function mostly<T>(usual: T, ...rare: readonly T[]): fc.Arbitrary<T> {
   );
 }
 
-const positions = fc.constantFrom(80 * MB, 100 * MB, 110 * MB, 130 * MB, 'invalid' as const);
+/** Not at the end of a page. */
+const positions = fc.constantFrom(80 * MB + 8, 100 * MB + 8, 110 * MB + 8, 130 * MB + 8, 'invalid' as const);
 
 /** A body that may lack each fact; role, state and identity are ordinary most of the time. */
 function bodyOf(role: Role, timeline: number): fc.Arbitrary<MemberStatus> {

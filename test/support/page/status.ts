@@ -35,6 +35,7 @@ export function memberOf(
     state: 'streaming',
     timeline: 1,
     lag_bytes: 0,
+    staleness_seconds: 0,
     paused: false,
     cluster_unlocked: false,
     failsafe: false,

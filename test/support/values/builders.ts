@@ -62,6 +62,7 @@ export function aPool({ check = READ_CHECK, ...overrides }: PoolOverrides = {}):
     zoneTag: undefined,
     slowStartMs: 0,
     maxSessionAgeMs: undefined,
+    maxStalenessMs: undefined,
     fallback: undefined,
     whenAllLagging: 'fallback',
     maxLaggingSessions: 100,

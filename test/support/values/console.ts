@@ -36,6 +36,7 @@ export const STATUS: StatusDocument = {
       pending_restart: true,
       last_answer_age_seconds: 0.25,
       lag_bytes: null,
+      staleness_seconds: null,
       pools: {
         write: {
           standing: 'open',

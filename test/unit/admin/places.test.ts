@@ -35,6 +35,7 @@ describe('the place of a member', () => {
     expect(place({ standing: 'keep' })).toEqual({ sign: 'warning', word: 'no new sessions' });
     expect(place({ standing: 'open' })).toEqual({ sign: 'eligible', word: 'eligible' });
     expect(place({ cause: 'lagging' })).toEqual({ sign: 'warning', word: 'lag too high' });
+    expect(place({ cause: 'stale' })).toEqual({ sign: 'warning', word: 'data too old' });
     expect(place({ cause: 'dead' })).toEqual({ sign: 'bad', word: 'down' });
     expect(place({ cause: 'fallback_over' })).toEqual({ sign: 'eligible', word: 'fallback only' });
     expect(place({ cause: 'old_timeline' })).toEqual({ sign: 'warning', word: 'old timeline' });
@@ -143,6 +144,7 @@ describe('notices', () => {
     const members = [
       outOfA('pg-1', 'lagging'),
       outOfA('pg-2', 'old_timeline'),
+      outOfA('pg-4', 'stale'),
       memberOf('pg-3', [], { cluster_unlocked: true }),
     ];
     const own = { cluster: { ...cluster, contact_sources: contactSources }, pools: [lent, late], members };
@@ -152,6 +154,7 @@ describe('notices', () => {
       'Pool a uses its fallback, pool write: 0 sessions.',
       'Pool b: every member is over the lag limit, and is used.',
       'Over the lag limit of pool a: pg-1.',
+      'Data older than max_staleness of pool a: pg-4.',
       "Not on the primary's timeline, so not in pool a: pg-2.",
       'pg.example.org: no such host.',
     ]);

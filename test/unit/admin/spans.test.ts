@@ -54,7 +54,7 @@ function holds(pool: string, waits: readonly (readonly [HoldOutcome, number])[])
   ];
 }
 
-function standing(code: 'lagging' | 'positive' | 'no_answer', detail?: string): ReportedEvent {
+function standing(code: 'lagging' | 'stale' | 'positive' | 'no_answer', detail?: string): ReportedEvent {
   const why = { code, ...(detail === undefined ? {} : { detail }) };
   return {
     kind: 'standing_changed',
@@ -129,7 +129,7 @@ test('lag lasts until the member lags no more, stops answering, or leaves the cl
   expect(shown()).toMatchObject([
     { kind: 'lag', member: 'pg-3', text: 'pool read: pg-3 over its lag limit for 4 min: lag 41 MB' },
   ]);
-  at(300, standing('lagging'), standing('no_answer'), standing('lagging'));
+  at(300, standing('lagging'), standing('no_answer'), standing('stale'));
   at(310, { kind: 'members_changed', added: [], removed: ['pg-3'] });
   expect(shown().every(({ to }) => to !== null)).toBe(true);
 });

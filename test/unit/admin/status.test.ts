@@ -1,7 +1,6 @@
 // The status document agrees with the table, the snapshot and the counts that it is made from.
 import { describe, expect, test } from 'vitest';
-import { buildStatus } from '../../../src/admin/status.ts';
-import type { StatusDocumentOptions } from '../../../src/admin/status.ts';
+import { buildStatus, type StatusDocumentOptions } from '../../../src/admin/status.ts';
 import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -196,6 +195,7 @@ describe('status', () => {
         failsafe: false,
         pending_restart: false,
         lag_bytes: null,
+        staleness_seconds: null,
         last_answer_age_seconds: 1,
         pools: {
           write: { ...ROUTED, ...asPrimary, why: 'answered 200 to /primary 1 s ago; no rival on timeline 1' },
@@ -224,6 +224,7 @@ describe('status', () => {
         failsafe: true,
         pending_restart: true,
         lag_bytes: 0,
+        staleness_seconds: 0,
         last_answer_age_seconds: 0.5,
         pools: {
           write: {
@@ -324,10 +325,9 @@ describe('status', () => {
   });
 
   test('sessions by count', () => {
-    const counts = COUNTS;
-    const [write, read] = statusOf(both, { counts: new Map([['write', counts]]) }).pools;
+    const [write, read] = statusOf(both, { counts: new Map([['write', COUNTS]]) }).pools;
     expect(write?.sessions).toEqual({
-      by_state: counts.states,
+      by_state: COUNTS.states,
       by_member: { 'pg-1': 2 },
       by_fallback: 0,
       accepted: 9,

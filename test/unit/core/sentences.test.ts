@@ -251,6 +251,30 @@ describe('a replica that fails the check of its pool for another reason than lag
     expect(standing && placeWord(standing)).toBe(shown);
   });
 
+  test('data that is too old', () => {
+    const policy = aPolicy({ pools: [aWritePool(), aPool({ maxStalenessMs: 3000 })] });
+    const news = [1, 2, 3, 4, 5].flatMap((at) => [
+      isPrimary('pg-1', at * 1000, { location: 100 * MB + 680 }),
+      isReplica('pg-2', at * 1000 + 100),
+    ]);
+    const saysAt = (count: number) => {
+      const table = aTable(policy, 5200, aList(0, 'pg-1', 'pg-2'), ...news.slice(0, count));
+      const standing = poolOf(table, 'read').standings.get('pg-2');
+      return standing && [exclusionCause(standing), placeWord(standing), describeStanding(standing, 5200)];
+    };
+    expect(saysAt(2 * news.length)).toEqual([
+      'stale',
+      'data too old',
+      'data too old; answered 200 to /replica?lag=16MB 100 ms ago; ' +
+        'estimated lag 680 B (limit 16 MB), staleness 4 s (limit 3 s)',
+    ]);
+    expect(saysAt(4)).toEqual([
+      undefined,
+      'eligible',
+      'answered 200 to /replica?lag=16MB 3.1 s ago; estimated lag 680 B (limit 16 MB), staleness 1 s (limit 3 s)',
+    ]);
+  });
+
   test('an old timeline is no lag', () => {
     const standing = standingAt('/replica?lag=16MB', 1);
     expect(standing).toMatchObject({ kind: 'leave', cause: 'old_timeline', why: { code: 'other_timeline' } });

@@ -7,7 +7,15 @@ import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';
 import { routesOf } from '../../../src/page/view/routes.ts';
 import { evidenceOf, placeIn, signOf } from '../../../src/page/view/standing.ts';
 import { shortNames } from '../../../src/page/view/short-names.ts';
-import { ageText, dateText, durationText, numberText, shortened, sizeText } from '../../../src/page/view/words.ts';
+import {
+  ageText,
+  dateText,
+  durationText,
+  lagText,
+  numberText,
+  shortened,
+  sizeText,
+} from '../../../src/page/view/words.ts';
 import { BRANCHES as BRANCH_LIST } from '../../support/values/console.ts';
 import { memberOf, openOn, poolOf, statusOf } from '../../support/page/status.ts';
 
@@ -45,6 +53,7 @@ test('a long name keeps its beginning and its end', () => {
 
 test('sizes and numbers', () => {
   expect([0, 1023, 16 * 1024 ** 2, 1.5 * 1024 ** 3].map(sizeText)).toEqual(['0 B', '1023 B', '16 MB', '1.5 GB']);
+  expect([null, 0.9, 5.14].map((staleness) => lagText(680, staleness))).toEqual(['680 B', '680 B', '680 B, 5.1 s']);
   expect([7, 999, 5000, 1234567].map(numberText)).toEqual(['7', '999', '5\u202f000', '1\u202f234\u202f567']);
 });
 

@@ -53,6 +53,18 @@ test('lag is exposed of replicas that answer, while the position of the primary 
   expect(await samplesOf(lag, list, behind)).toEqual([]);
 });
 
+test('so is the age of what they have not replayed', async () => {
+  const staleness = /^pointsman_member_staleness_seconds/;
+  const written = [1000, 3500].map((at) => isPrimary('pg-1', at, { location: 100 * MB + 8 }));
+  const seen = [list, ...written, isReplica('pg-2', 3400), isReplica('pg-3', 3400, { replayed: 100 * MB + 8 })];
+  expect(await samplesOf(staleness, ...seen)).toEqual([
+    'pointsman_member_staleness_seconds{member="pg-2"} 2.4',
+    'pointsman_member_staleness_seconds{member="pg-3"} 0',
+  ]);
+  expect(await samplesOf(staleness, ...seen, silent({ member: 'pg-2', at: 3500 }))).toHaveLength(1);
+  expect(await samplesOf(staleness, list, isReplica('pg-2', 3400))).toEqual([]);
+});
+
 test('every series has the name of the cluster', async () => {
   const source = aStatusSource(decidedAt(aPolicy(), 3000, list, isPrimary('pg-1', 1000)));
   const text = await createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], ...source }).text();

@@ -188,6 +188,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...gauge('cluster', 'pointsman_pool_lagging_active', { pool: 'read' }, ['1', '0'], [15, 14]),
     labels: { pool: 'read' },
   },
+  PointsmanReplicaStale: {
+    ...gauge('cluster', 'pointsman_member_staleness_seconds', { member: 'pg-2' }, ['301', '299'], [5, 4]),
+    labels: { member: 'pg-2' },
+  },
   PointsmanDrainForgotten: {
     ...gauge(
       'cluster',

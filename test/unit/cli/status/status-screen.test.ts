@@ -113,6 +113,14 @@ test('the picture of README is this screen', () => {
   expect(readFileSync(README, 'utf8')).toContain(`\n$ pointsman status\n${picture}\`\`\`\n`);
 });
 
+test('the lag of a replica has its age, where that is a second or more', () => {
+  const [old, young] = [5.14, 0.4].map((staleness) =>
+    aMember('pg-1', { lag_bytes: 680, staleness_seconds: staleness }),
+  );
+  expect(screen(aStatus({ members: old === undefined ? [] : [old] }))).toMatch(/pg-1 .* 680 B, 5\.1 s /);
+  expect(screen(aStatus({ members: young === undefined ? [] : [young] }))).toMatch(/pg-1 .* 680 B  /);
+});
+
 describe('what is wrong', () => {
   test.each([
     [

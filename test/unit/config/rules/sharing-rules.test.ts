@@ -47,6 +47,14 @@ describe('options', () => {
     expect(loaded).toMatchObject({ config: { pools: [{}, { maxSessionAgeMs: 1_800_000 }] } });
   });
 
+  test('no age of its data excludes a replica unless it is configured', () => {
+    expect(read('')?.maxStalenessMs).toBeUndefined();
+    expect(read('max_staleness: off')?.maxStalenessMs).toBeUndefined();
+    expect(read('max_staleness: 3s')?.maxStalenessMs).toBe(3000);
+    const alone = read('check: /replica, max_staleness: 10s, when_all_lagging: refuse');
+    expect(alone).toMatchObject({ maxStalenessMs: 10_000, whenAllLagging: 'refuse' });
+  });
+
   test('if every member lags, a pool uses its fallback, if it has one', () => {
     expect(read('')).toMatchObject({ whenAllLagging: 'fallback', maxLaggingSessions: 100 });
     expect(read('when_all_lagging: refuse')?.whenAllLagging).toBe('refuse');
@@ -82,7 +90,7 @@ describe('errors', () => {
     ['pools: { read: { when_all_lagging: never } }', 'expected refuse, least_lagging or fallback, not "never"'],
     [
       'pools: { read: { check: /replica, when_all_lagging: refuse } }',
-      'pools.read.when_all_lagging: the check of the pool has no lag limit: write one, such as /replica?lag=16MB',
+      'pools.read.when_all_lagging: the pool has no lag limit: write max_staleness, or a check such as ',
     ],
     [
       'pools: { read: { fallback: none, when_all_lagging: fallback } }',
@@ -91,6 +99,23 @@ describe('errors', () => {
     [
       'pools: { read: { max_lagging_sessions: 7 } }',
       'pools.read.max_lagging_sessions: has an effect only with when_all_lagging: least_lagging',
+    ],
+    [
+      'pools: { read: { max_staleness: 2s } }',
+      'p.yaml:1:33: pools.read.max_staleness: 2s is too short: at least 3 times probe.interval (3s)',
+    ],
+    [
+      'pools: { read: { max_staleness: 5s } }\nprobe: { interval: 2s }',
+      'pools.read.max_staleness: 5s is too short: at least 3 times probe.interval (6s)',
+    ],
+    ['pools: { write: { max_staleness: 5s } }', 'pools.write.max_staleness: an exclusive pool has at most one member'],
+    [
+      'pools: { all: { check: /primary, exclusive: false, max_staleness: 5s } }',
+      'pools.all.max_staleness: the members that answer /primary replay nothing',
+    ],
+    [
+      'pools: { write: { check: /leader }, read: { max_staleness: 5s } }',
+      'pools.read.max_staleness: no pool asks for the primary, so there is nothing to compare with',
     ],
     ['pools: { read: { weight_tag: "" } }', 'pools.read.weight_tag: is empty'],
     ['pools: { read: { slow_start: 30 } }', 'pools.read.slow_start: 30 has no unit'],
