@@ -112,13 +112,15 @@ describe('the fence', () => {
     ]);
   });
 
-  test('a server whose lock was taken back is an old primary, too', () => {
+  test('a server whose timeline was given up is an old primary, too', () => {
     const back = [0, 1000, 2000].map((more) => ({ server: NEXT, atMs: promotion.atMs + more }));
     const own: Promotion = { server: OLD, timeline: 3, begunAtMs: 40_000, atMs: 40_100 };
     const takenBack = { promotions: [own], claims: back };
     const onThree = { place: place({ timeline: 3 }) };
     expect(broken(sent(BOUNDS.seenMs - 100, onThree, BOUNDS.seenMs - 90, takenBack))).toEqual([]);
     expect(broken(sent(5000, onThree, 5002, takenBack))).toEqual([FENCE]);
+    // Or another one was promoted that does not know its timeline.
+    expect(broken(sent(5000, onThree, 5002, { promotions: [own, promotion] }))).toEqual([FENCE]);
     const faults = hidden(OLD, promotion.atMs);
     expect(broken(sent(5000, onThree, 5002, { ...takenBack, faults }))).toEqual([]);
     expect(broken(sent(16_000, onThree, 16_002, { ...takenBack, faults }))).toEqual([FENCE]);

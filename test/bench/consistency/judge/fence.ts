@@ -26,8 +26,8 @@ export interface Bounds {
 export interface LateWrite {
   readonly executed: Executed;
   /**
-   * The first promotion to a higher timeline, or later to the same one by another server, that had begun; or an old
-   * primary that took the lock back.
+   * The first promotion to a higher timeline, or later by another server, that had begun; or an old primary that took
+   * the lock back.
    */
   readonly promotion: Promotion;
   /** After the promotion had ended, by the server's log. Negative: while it was under way. */
@@ -113,7 +113,8 @@ function isLeader({ server, atMs }: Executed, promotion: Promotion, claims: read
 
 /** `own`: the promotion that began the timeline of the write. */
 function outranks(one: Promotion, executed: Executed, own: Promotion | undefined): boolean {
-  if (one.timeline !== executed.timeline) return one.timeline > executed.timeline;
+  // A server that does not know a timeline begins one of the same or a lower number.
+  if (one.timeline > executed.timeline) return true;
   return own !== undefined && one.server !== own.server && one.begunAtMs > own.begunAtMs;
 }
 

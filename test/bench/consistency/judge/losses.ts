@@ -42,7 +42,7 @@ function causeOf({ place, endedAtMs }: Write, facts: Facts): Omit<Loss, 'write'>
   if (begun !== undefined && givenUp !== undefined) {
     const back = lockBack(begun, promotions, claims);
     const proof = `${written} by ${place.server}; ${givenUp}`;
-    if (back === undefined) return { cause: 'timeline given up', proof };
+    if (back === undefined) return withoutIt(begun, promotions, proof);
     const held = `Patroni of ${back.server} held the lock ${back.atMs - begun.atMs} ms later without a promotion`;
     return { cause: 'lock taken back', proof: `${proof}; ${held}` };
   }
@@ -67,6 +67,15 @@ function causeOf({ place, endedAtMs }: Write, facts: Facts): Omit<Loss, 'write'>
     cause: isUnknownThere(fate) ? 'commit behind the fork' : 'unexplained',
     proof: `${written}; ${forked}; ${asked}`,
   };
+}
+
+/** The server that was promoted next is the proof: it had not got the timeline. */
+function withoutIt(begun: Promotion, promotions: readonly Promotion[], proof: string): Omit<Loss, 'write'> {
+  const later = promotions.filter(({ begunAtMs }) => begunAtMs > begun.begunAtMs);
+  const [next] = later.toSorted((a, b) => a.begunAtMs - b.begunAtMs);
+  if (next === undefined) return { cause: 'unexplained', proof };
+  const promoted = `${next.server} was promoted to ${next.timeline} ${next.begunAtMs - begun.begunAtMs} ms later`;
+  return { cause: 'timeline given up', proof: `${proof}; ${promoted} without it` };
 }
 
 /** `aborted`: begun before the fork and never committed. In the future: not even begun. */
