@@ -76,6 +76,7 @@ function mutated(): string {
     // A busy machine kills no mutant.
     timeoutMS: 30_000,
     timeoutFactor: 5,
+    dryRunTimeoutMinutes: 30,
     concurrency: 1,
     // It would ask the compiler of another version for it.
     tsconfigFile: 'none',

@@ -1,7 +1,7 @@
 // The functions of vitest that the tests of the rooms use. Here a test is a function that can run again and again.
-import { expect, vi } from 'vitest';
+import { expect, vi as ofVitest } from 'vitest';
 
-export { expect, vi };
+export { expect };
 
 type Body = (...args: never[]) => unknown;
 type Hook = () => unknown;
@@ -22,6 +22,20 @@ interface Suite {
 
 const HANGS_MS = 10_000;
 const { setTimeout: later, clearTimeout: stop, setImmediate: soon } = globalThis;
+
+/** These tests fake no other timer. */
+const immediates: Hook[] = [];
+const FAKE_TIMERS = {
+  useFakeTimers: () => Object.assign(globalThis, { setImmediate: (run: Hook) => immediates.push(run) }),
+  runAllTimers: () => {
+    for (let run = immediates.shift(); run !== undefined; run = immediates.shift()) run();
+  },
+  useRealTimers: () => Object.assign(globalThis, { setImmediate: soon }),
+};
+/** vitest's own fake timers need its runner. */
+export const vi = new Proxy(ofVitest, {
+  get: (target, name): unknown => Reflect.get(name in FAKE_TIMERS ? FAKE_TIMERS : target, name),
+});
 
 let suite = aSuite('', undefined);
 let tests: { readonly name: string; readonly within: Suite; readonly run: Hook }[] = [];
