@@ -155,7 +155,7 @@ function selfReportOf(
   const check = checksOf(policy).find((candidate) => candidate.text === text);
   if (check === undefined || outcome.kind !== 'answered' || outcome.body === undefined) return record.selfReport;
   const { status, body } = outcome;
-  if (differs(snapshot.scope, body.scope) || differs(record.member.name, body.name)) return record.selfReport;
+  if (difference(snapshot.scope, body.scope) ?? difference(record.member.name, body.name)) return record.selfReport;
   return nextSelfReport(record.selfReport, { check, status, body, at }, policy.probe.readMaxAgeMs);
 }
 
@@ -174,20 +174,21 @@ function refused(policy: RoutingPolicy, record: MemberRecord, at: Instant): Read
   return new Map(checks.map((text) => [text, nextCheckRecord(policy, record.checks.get(text), { verdict, at })]));
 }
 
-function differs(pinned: string | undefined, reported: string | undefined): boolean {
-  return pinned !== undefined && reported !== undefined && pinned !== reported;
+/** Both are printable. Undefined: they are the same, or one of them is not known. */
+function difference(pinned: string | undefined, reported: string | undefined): IdentityDifference | undefined {
+  if (pinned === undefined || reported === undefined || pinned === reported) return undefined;
+  return { expected: shown(pinned), reported: shown(reported) };
 }
 
 function mismatchOf(snapshot: Snapshot, record: MemberRecord, body: MemberStatus | undefined): string | undefined {
-  if (differs(snapshot.scope, body?.scope))
-    return `scope ${shown(body?.scope ?? '')}, expected ${shown(snapshot.scope ?? '')}`;
-  if (differs(record.member.name, body?.name)) return `it is the member ${shown(body?.name ?? '')}`;
-  if (differs(snapshot.systemIdentifier, body?.systemIdentifier)) {
-    const expected = shown(snapshot.systemIdentifier ?? '');
-    return `system identifier ${shown(body?.systemIdentifier ?? '')}, expected ${expected}`;
-  }
-  if (record.hasShownIdentity && body !== undefined && !showsIdentity(body)) return 'it no longer reports its identity';
-  return undefined;
+  if (body === undefined) return undefined;
+  const scope = difference(snapshot.scope, body.scope);
+  if (scope !== undefined) return `scope ${scope.reported}, expected ${scope.expected}`;
+  const name = difference(record.member.name, body.name);
+  if (name !== undefined) return `it is the member ${name.reported}`;
+  const system = difference(snapshot.systemIdentifier, body.systemIdentifier);
+  if (system !== undefined) return `system identifier ${system.reported}, expected ${system.expected}`;
+  return record.hasShownIdentity && !showsIdentity(body) ? 'it no longer reports its identity' : undefined;
 }
 
 function showsIdentity({ scope, name, systemIdentifier }: MemberStatus): boolean {
@@ -278,6 +279,11 @@ function nextStandbyReport(
   const isProven =
     by === 'pooler' && body?.role === 'primary' && answers.every(({ now }) => now !== undefined && now.at > at);
   return isProven ? { ...report, isStale: true } : report;
+}
+
+interface IdentityDifference {
+  readonly expected: string;
+  readonly reported: string;
 }
 
 type Highest = Pick<Snapshot, 'highestTimeline' | 'highestTimelineBy'>;

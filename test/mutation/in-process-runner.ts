@@ -98,11 +98,8 @@ class InProcessRunner {
 
   async #judge(filter: ReadonlySet<string> | undefined): Promise<MutantResult> {
     let nrOfTests = 0;
-    for (const file of this.#files) {
-      const again = filter?.has(file.loading) ?? false;
-      const tests = again ? await this.#loadFile(file.path) : file.tests;
+    for await (const { file, tests } of this.#rounds(filter)) {
       for (const test of tests) {
-        if (filter !== undefined && !again && !filter.has(test.id)) continue;
         nrOfTests += 1;
         const failure = await runTest(test);
         if (failure === undefined) continue;
@@ -113,6 +110,15 @@ class InProcessRunner {
       }
     }
     return { status: 'survived', nrOfTests };
+  }
+
+  /** Tests as they are loaded come first: to load a file again takes longer than most tests. */
+  async *#rounds(filter: ReadonlySet<string> | undefined): AsyncIterable<Pick<TestFile, 'tests'> & { file: TestFile }> {
+    const files = this.#files;
+    for (const file of files) yield { file, tests: file.tests.filter(({ id }) => filter?.has(id) ?? true) };
+    for (const file of files) {
+      if (filter?.has(file.loading) === true) yield { file, tests: await this.#loadFile(file.path) };
+    }
   }
 
   /** A mutant may leave something behind that fails all tests after it. */

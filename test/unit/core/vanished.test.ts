@@ -1,15 +1,20 @@
 // Silent members: the last choice from the first missed probe on, and excluded when their hosts seem to be gone.
 import { describe, expect, test } from 'vitest';
+import { isVanishing } from '../../../src/core/vanished.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import {
   aList,
   aPolicy,
   aPool,
+  aProbePolicy,
+  aSnapshot,
   aTable,
   aWritePool,
   isPrimary,
   isReplica,
   openIn,
+  poolOf,
+  refused,
   routeOf,
   silent,
   standingIn,
@@ -28,6 +33,11 @@ function holes(member: string, ...at: readonly number[]) {
 function suspects(...news: readonly Observation[]): readonly string[] {
   const route = routeOf(aTable(ALONE, 1100, ...ROUND, ...news), 'read');
   return route.kind === 'open' ? route.targets.filter(({ isSuspect }) => isSuspect).map(({ member }) => member) : [];
+}
+
+function standing(...probes: readonly Observation[]): string {
+  const others = [isPrimary('pg-1', 3000), isReplica('pg-3', 3000)];
+  return standingIn(aTable(WITH_FALLBACK, 3100, ...ROUND, ...probes, ...others), 'read', 'pg-2');
 }
 
 describe('a replica whose API and PostgreSQL port are silent', () => {
@@ -59,6 +69,39 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     expect(standingIn(speaks, 'read', 'pg-2')).toBe('open positive');
     const answers = aTable(WITH_FALLBACK, 3100, ...ROUND, first, isReplica('pg-2', 2000), ...rest, ...others);
     expect(standingIn(answers, 'read', 'pg-2')).toBe('open positive');
+  });
+
+  test('loses them when no packet finds its host, and not when its API alone refuses or resets', () => {
+    const probes = [1000, 2000, 3000].map((at) => ({ member: 'pg-2', at }));
+    expect(standing(...probes.map((one) => silent({ ...one, cause: 'unreachable' })))).toBe('leave silent vanished');
+    expect(standing(...probes.map((one) => silent({ ...one, cause: 'reset' })))).toBe('open positive');
+    expect(standing(...probes.map((one) => silent({ ...one, postgres: 'unknown' })))).toBe('open positive');
+    expect(standing(...probes.map((one) => refused({ ...one, postgres: 'silent' })))).toBe('open positive');
+  });
+
+  test('never loses them for that where `silent_probes` is off', () => {
+    const off = aPolicy({ probe: { silentProbes: undefined } });
+    const table = aTable(off, 3100, ...ROUND, ...holes('pg-2', 1000, 2000, 3000), ...others);
+    expect(standingIn(table, 'read', 'pg-2')).toBe('open positive');
+  });
+
+  test('says since when it is silent', () => {
+    const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...holes('pg-2', 1000, 2000, 3000), ...others);
+    const why = poolOf(table, 'read').standings.get('pg-2')?.why;
+    expect(why).toMatchObject({ code: 'vanished', since: 1000, detail: 'no answer within 800 ms' });
+  });
+
+  test.each([
+    [0, false],
+    [1, true],
+    [2, true],
+    [3, false],
+  ])('after %i silent probes of three the next one should come soon: %s', (count, soon) => {
+    const probes = holes('pg-2', ...[1000, 2000, 3000].slice(0, count));
+    const record = aSnapshot(WITH_FALLBACK, ...ROUND, ...probes).members.get('pg-2');
+    if (record === undefined) throw new Error('pg-2 is not known');
+    expect(isVanishing(record, WITH_FALLBACK.probe)).toBe(soon);
+    expect(isVanishing(record, aProbePolicy({ silentProbes: undefined })), 'it is off').toBe(false);
   });
 
   test('is replaced by the fallback if no other replica answers', () => {
