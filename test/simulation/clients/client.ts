@@ -105,7 +105,8 @@ export class Client {
     const known = targets();
     const target = known[this.#failures % known.length];
     if (target === undefined) throw new Error(`${name} has no target`);
-    const options = { ...target, host, user: 'app', database, applicationName: name, patienceMs };
+    const own = { applicationName: name, session: `${name}-${session.number}` };
+    const options = { ...target, ...own, host, user: 'app', database, patienceMs };
     const connection = new Connection(options);
     this.#connections = [connection, ...this.#connections.slice(0, 1)];
     const end = await this.#awaited(connection.open());

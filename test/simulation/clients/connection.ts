@@ -25,6 +25,8 @@ export interface ConnectionOptions {
   readonly user: string;
   readonly database: string;
   readonly applicationName: string;
+  /** Tells this session from all others, in the option app.session. */
+  readonly session: string;
   /** The client gives up after this time without an end. Milliseconds. */
   readonly patienceMs: number;
 }
@@ -70,9 +72,10 @@ export class Connection {
 
   /** Logs in. */
   open(): Promise<RequestEnd> {
-    const { user, database, applicationName } = this.#options;
+    const { user, database, applicationName, session } = this.#options;
+    const options = `-c app.session=${session}`;
     this.#socket.on('connect', () => {
-      this.#socket.write(aStartup({ user, database, application_name: applicationName }));
+      this.#socket.write(aStartup({ user, database, application_name: applicationName, options }));
     });
     return this.#await();
   }

@@ -36,6 +36,7 @@ export class ServerBench {
       user: 'app',
       database: 'shop',
       applicationName,
+      session: 'test-1',
       patienceMs: 20_000,
     });
   }

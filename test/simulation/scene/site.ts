@@ -2,6 +2,7 @@
 import { SimulatedPointsman } from '../pointsman/simulated-pointsman.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import type { Host } from '../world/world.ts';
+import { Wiretap } from '../world/wiretap.ts';
 import { EvidenceWitness } from './evidence-witness.ts';
 import type { Scene } from './scene.ts';
 
@@ -16,6 +17,7 @@ type File = Readonly<Record<string, unknown>>;
 
 export class Site {
   readonly host: Host;
+  readonly wiretap: Wiretap;
   readonly #scene: Scene;
   #pointsman: SimulatedPointsman;
 
@@ -23,6 +25,7 @@ export class Site {
     this.#scene = scene;
     const name = index === 0 ? 'pointsman' : `pointsman-${index + 1}`;
     this.host = scene.world.network.host(name, `10.0.0.${201 + index}`);
+    this.host.wiretap = this.wiretap = new Wiretap(scene.world.now);
     if (scene.plan.shape.isBusy) this.host.isBusyUpTo(MOST_LATE_MS);
     this.#pointsman = this.start();
   }

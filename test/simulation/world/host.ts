@@ -11,6 +11,7 @@ import { KernelHandle, ListenHandle, type HandleProcess, type SentBytes } from '
 import type { SimulatedNetwork } from './network.ts';
 import type { Random } from './random.ts';
 import { ERRNO, type Lane, type TcpEnd, type TcpHost } from './tcp-end.ts';
+import type { Wiretap } from './wiretap.ts';
 
 export interface HostOptions {
   readonly name: string;
@@ -51,6 +52,8 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   /** Tells what belongs to a process before a crash. */
   #life = 0;
   #nextPort = FIRST_FREE_PORT;
+  /** Sees the bytes of its connections. */
+  wiretap: Wiretap | undefined;
   /** The local clock: `at` local milliseconds at the true time `since`. */
   #monotonic: { at: number; since: number; rate: number };
   #wall = { at: Date.UTC(2026, 0, 1), since: 0 };
@@ -233,6 +236,7 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     this.#ends.add(end);
     end.peer = from;
     from.peer = end;
+    end.tap = this.wiretap?.connection(true, port, { address: from.host.address, port: from.port });
     const take = this.#random.pick(listeners);
     this.soon(() => {
       if (!end.isDead || end.isReadable) take(end);
@@ -360,6 +364,7 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     const end = this.#network.newEnd(this, (this.#nextPort += 1));
     this.#ends.add(end);
     const to = this.#network.hostAt(address);
+    end.tap = this.wiretap?.connection(false, end.port, { address, port });
     if (to !== undefined) {
       this.#network.connect(end, this, to, port, (errno) => this.soon(() => onResult(errno === 0 ? end : errno)));
     }

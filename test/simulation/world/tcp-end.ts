@@ -1,6 +1,7 @@
 // One end of a simulated TCP connection, as the kernel of its host has it: two buffers, a window, an end and a reset.
 // The kernel works on while the processes of its host are frozen. The errors are those of Linux.
 import type { Random } from './random.ts';
+import type { EndTap } from './wiretap.ts';
 
 interface HostAddress {
   readonly address: string;
@@ -55,6 +56,7 @@ export class TcpEnd {
   peer: TcpEnd | undefined;
   /** Told when a read or a write may do more than before. */
   onChange: () => void = () => {};
+  tap: EndTap | undefined;
 
   #received: Uint8Array[] = [];
   #receivedBytes = 0;
@@ -113,7 +115,9 @@ export class TcpEnd {
     const space = this.#sizes.sendBuffer - this.#unsentBytes;
     const taken = Math.max(0, Math.min(space, bytes.length));
     if (taken > 0) {
-      this.#unsent.push(new Uint8Array(bytes.subarray(0, taken)));
+      const copy = new Uint8Array(bytes.subarray(0, taken));
+      this.tap?.sent(copy);
+      this.#unsent.push(copy);
       this.#unsentBytes += taken;
       this.#pump();
     }
@@ -133,6 +137,7 @@ export class TcpEnd {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.tap?.ended();
     this.#cancelKeepalive();
     this.onChange = () => {};
     if (this.#isDead) return;
@@ -153,6 +158,7 @@ export class TcpEnd {
   /** Its host is gone: nobody is told. */
   vanish(): void {
     this.#isDead = true;
+    this.tap?.ended();
     this.#cancelKeepalive();
     this.onChange = () => {};
     this.#unsent = [];
@@ -184,6 +190,7 @@ export class TcpEnd {
     const taken = bytes.subarray(0, atMost);
     this.#received = taken.length === bytes.length ? [] : [bytes.subarray(taken.length)];
     this.#receivedBytes -= taken.length;
+    this.tap?.read(taken);
     const { peer } = this;
     if (peer !== undefined) {
       // A window that opens says so; only a sender that waits for it gets a packet.
