@@ -32,11 +32,20 @@ export interface ClientSession {
   ending: string | undefined;
 }
 
+/** From a request, or the startup packet, to its end. */
+export interface ClientWait {
+  readonly session: number;
+  readonly isLogin: boolean;
+  readonly from: number;
+  readonly to: number;
+}
+
 export class ClientAccount {
   readonly name: string;
   readonly writes: ClientWrite[] = [];
   readonly reads: ClientRead[] = [];
   readonly sessions: ClientSession[] = [];
+  readonly waits: ClientWait[] = [];
   /** Sentences: the session was not as the client had left it, or showed less than before. */
   readonly differences: string[] = [];
   /** Requests that the client canceled, and how they ended. */

@@ -42,8 +42,6 @@ export class Client {
   #isOver = false;
   /** Attempts that failed since the last success. */
   #failures = 0;
-  /** It waits for an answer since. Undefined: it does not wait. */
-  #waitsSince: number | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -65,8 +63,9 @@ export class Client {
     return this.#isOver;
   }
 
+  /** It waits for an answer since. Undefined: it does not wait. */
   waitsSince(): number | undefined {
-    return this.#waitsSince;
+    return this.#connections[0]?.waitsSince();
   }
 
   /** Its machine is gone without a word: so is the client. */
@@ -109,7 +108,11 @@ export class Client {
     const options = { ...target, ...own, host, user: 'app', database, patienceMs };
     const connection = new Connection(options);
     this.#connections = [connection, ...this.#connections.slice(0, 1)];
-    const end = await this.#awaited(connection.open());
+    connection.onAnswered = (from) => {
+      const isLogin = session.readyAt === undefined;
+      this.account.waits.push({ session: session.number, isLogin, from, to: this.#options.world.now() });
+    };
+    const end = await connection.open();
     if (end.kind === 'done') {
       this.#failures = 0;
       session.readyAt = this.#options.world.now();
@@ -158,11 +161,9 @@ export class Client {
     const { name } = this.#options;
     return this.#ends(
       session,
-      await this.#awaited(
-        isExtended
-          ? connection.run(`INSERT INTO writes VALUES ('${name}', $1)`, [String(write.number)])
-          : connection.query(`INSERT INTO writes VALUES ('${name}', ${write.number})`),
-      ),
+      await (isExtended
+        ? connection.run(`INSERT INTO writes VALUES ('${name}', $1)`, [String(write.number)])
+        : connection.query(`INSERT INTO writes VALUES ('${name}', ${write.number})`)),
       [write],
     );
   };
@@ -171,7 +172,7 @@ export class Client {
   readonly #pipeline: Step = async (connection, session) => {
     const writes = Array.from({ length: 2 + this.#random.int(3) }, () => this.account.sends(session.number));
     const sql = `INSERT INTO writes VALUES ('${this.#options.name}', $1)`;
-    const ends = writes.map(({ number }) => this.#awaited(connection.run(sql, [String(number)])));
+    const ends = writes.map(({ number }) => connection.run(sql, [String(number)]));
     const results = [];
     for (const [index, end] of (await Promise.all(ends)).entries()) {
       results.push(this.#ends(session, end, writes.slice(index, index + 1)));
@@ -181,10 +182,10 @@ export class Client {
 
   /** An unnamed statement that is bound only after a while. */
   readonly #unnamed: Step = async (connection, session) => {
-    const parsed = await this.#awaited(connection.prepare('', 'SELECT pg_is_in_recovery()'));
+    const parsed = await connection.prepare('', 'SELECT pg_is_in_recovery()');
     if (parsed.kind !== 'done') return this.#ends(session, parsed, []);
     await this.#pause(this.#random.between(10, 3_000));
-    const end = await this.#awaited(connection.execute('', []));
+    const end = await connection.execute('', []);
     if (end.kind === 'failed' && end.code !== CANCELED) {
       this.account.differences.push(`session ${session.number}: the unnamed statement: ${end.code} ${end.message}`);
     }
@@ -210,7 +211,7 @@ export class Client {
   ): Promise<boolean> {
     const { name } = this.#options;
     const writes: ClientWrite[] = [];
-    const begin = await this.#awaited(connection.query('BEGIN'));
+    const begin = await connection.query('BEGIN');
     if (begin.kind !== 'done') return this.#ends(session, begin, []);
     for (const part of parts) {
       const write = this.account.sends(session.number, part);
@@ -219,27 +220,25 @@ export class Client {
         part === undefined
           ? `INSERT INTO writes VALUES ('${name}', ${write.number})`
           : `SELECT transfer('${name}', ${write.number}, ${part.account}, ${part.amount})`;
-      const end = await this.#awaited(connection.query(sql));
+      const end = await connection.query(sql);
       if (end.kind !== 'done') {
         // Without a COMMIT nothing of it can be there.
         this.account.told(writes, 'none');
-        if (end.kind === 'failed') await this.#awaited(connection.query('ROLLBACK'));
+        if (end.kind === 'failed') await connection.query('ROLLBACK');
         return this.#ends(session, end, []);
       }
       if (this.#random.chance(0.3)) await this.#pause(this.#random.between(1, 2 * this.#options.paceMs));
     }
     if (this.#random.chance(0.15)) {
-      const rollback = await this.#awaited(connection.query('ROLLBACK'));
+      const rollback = await connection.query('ROLLBACK');
       this.account.told(writes, 'none');
       return this.#ends(session, rollback, []);
     }
-    return this.#ends(session, await this.#awaited(connection.query('COMMIT')), writes);
+    return this.#ends(session, await connection.query('COMMIT'), writes);
   }
 
   readonly #read: Step = async (connection, session) => {
-    const end = await this.#awaited(
-      connection.query(`SELECT number FROM writes WHERE client = '${this.#options.name}'`),
-    );
+    const end = await connection.query(`SELECT number FROM writes WHERE client = '${this.#options.name}'`);
     if (end.kind === 'done') this.account.shows(session.number, new Set(end.rows.map(([number]) => Number(number))));
     return this.#ends(session, end, []);
   };
@@ -270,7 +269,7 @@ export class Client {
     const { clock } = this.#options.host;
     const seconds = this.#random.between(0.1, 2).toFixed(2);
     const cancel = clock.schedule(this.#random.between(1, 1_000), () => connection.cancel());
-    const end = await this.#awaited(connection.query(`SELECT pg_sleep(${seconds})`));
+    const end = await connection.query(`SELECT pg_sleep(${seconds})`);
     cancel();
     this.account.cancels.push(end.kind === 'done' ? 'done' : (end.code ?? end.kind));
     return this.#ends(session, end, []);
@@ -289,13 +288,6 @@ export class Client {
       session.ending = endingOf(end);
     }
     return end.kind !== 'lost';
-  }
-
-  async #awaited(request: Promise<RequestEnd>): Promise<RequestEnd> {
-    this.#waitsSince = this.#options.world.now();
-    const end = await request;
-    this.#waitsSince = undefined;
-    return end;
   }
 
   #pause(ms: number): Promise<void> {

@@ -35,6 +35,7 @@ export interface ConnectionOptions {
 export const CANCELED = '57014';
 
 interface PendingRequest {
+  readonly from: number;
   readonly resolve: (end: RequestEnd) => void;
   readonly rows: (string | null)[][];
   readonly notices: string[];
@@ -59,6 +60,8 @@ export class Connection {
   #status = '';
   /** The server has ended the connection between two requests. */
   onEnd: (code: string | undefined) => void = () => {};
+  /** A request has ended, in whatever way. `from`: when it began. */
+  onAnswered: (from: number) => void = () => {};
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -105,6 +108,11 @@ export class Connection {
 
   isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** The oldest request without an answer. */
+  waitsSince(): number | undefined {
+    return this.#pending[0]?.from;
   }
 
   /** A connection of its own, as libpq makes it. */
@@ -154,7 +162,7 @@ export class Connection {
     const { host, patienceMs } = this.#options;
     const { promise, resolve } = Promise.withResolvers<RequestEnd>();
     const cancelLimit = host.clock.schedule(patienceMs, () => this.#end('no answer in time'));
-    this.#pending.push({ resolve, rows: [], notices: [], tag: '', error: undefined, cancelLimit });
+    this.#pending.push({ from: host.now(), resolve, rows: [], notices: [], tag: '', error: undefined, cancelLimit });
     return promise;
   }
 
@@ -201,6 +209,7 @@ export class Connection {
     const request = this.#pending.shift();
     if (request === undefined) return;
     request.cancelLimit();
+    this.onAnswered(request.from);
     const { rows, notices, tag, error } = request;
     if (error === undefined) request.resolve({ kind: 'done', rows, tag, notices });
     else request.resolve({ kind: 'failed', code: error.code, message: error.message });
@@ -212,8 +221,9 @@ export class Connection {
     this.#socket.destroy();
     const requests = this.#pending.splice(0);
     if (requests.length === 0) this.onEnd(this.#lastWords);
-    for (const { cancelLimit, resolve } of requests) {
+    for (const { from, cancelLimit, resolve } of requests) {
       cancelLimit();
+      this.onAnswered(from);
       resolve(this.#loss(why));
     }
   }

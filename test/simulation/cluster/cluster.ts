@@ -76,6 +76,7 @@ export class ClusterMember {
 
   /** Both are gone, and something else may use the ports. */
   remove(): void {
+    this.manager.isAway = true;
     this.manager.kill();
     this.server.kill();
   }
@@ -167,6 +168,7 @@ export class SimulatedCluster {
       for (const stranger of other.members) stranger.remove();
       other.storeService.kill();
       this.#world.note(`${name}: has its address again`);
+      member.manager.isAway = false;
       member.manager.start();
     };
   }

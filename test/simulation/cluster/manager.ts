@@ -57,6 +57,9 @@ export class Manager {
   #orderSeen = 0;
   #wake: () => void = () => {};
 
+  /** Something else has its ports: nobody can start it there. */
+  isAway = false;
+
   constructor(options: ManagerOptions) {
     this.#options = options;
     this.tags = options.tags;
@@ -77,6 +80,7 @@ export class Manager {
 
   /** The process begins. */
   start(): void {
+    if (this.isAway) return;
     this.#program.end();
     [this.#program, this.#store, this.#control, this.#synchronous] = this.#newLife();
     this.#view = undefined;

@@ -62,6 +62,7 @@ function answersInOrder({ session, client, legs }: Conversation): readonly strin
   const got = framesOf(client.answers, false).frames;
   let at = 0;
   for (const [index, frame] of got.entries()) {
+    if (isCanceledHere(frame, got[index - 1])) continue;
     const found = sent.findIndex((other, place) => place >= at && isSame(other, frame));
     if (found === -1 && !isOwn(frame, index, got)) {
       return [`${session}: answer ${index + 1} (${frame.type}) to its client is no server's`];
@@ -69,6 +70,12 @@ function answersInOrder({ session, client, legs }: Conversation): readonly strin
     if (found !== -1) at = found + 1;
   }
   return [];
+}
+
+/** A statement that waited for the next server was canceled: Pointsman says so itself, and that it is ready. */
+function isCanceledHere(frame: Frame, before: Frame | undefined): boolean {
+  const isSaid = ({ type, body }: Frame): boolean => type === 'E' && body.includes('it waited in Pointsman');
+  return isSaid(frame) || (frame.type === 'Z' && before !== undefined && isSaid(before));
 }
 
 /** A setting that the next server has otherwise is told at its arrival. */

@@ -1,14 +1,20 @@
 // All laws over one history.
 import type { Scene } from '../scene/scene.ts';
+import { CANCELS } from './cancels.ts';
 import { EVIDENCE } from './evidence.ts';
 import { EXACT_BYTES } from './exact-bytes.ts';
+import { FIRST_ROUND } from './first-round.ts';
 import { LEFTOVERS } from './leftovers.ts';
+import { READS } from './reads.ts';
+import { REFUSALS } from './refusals.ts';
 import { SESSIONS } from './sessions.ts';
 import { STATE } from './state.ts';
 import { STRANGERS } from './strangers.ts';
+import { SWITCHOVERS } from './switchovers.ts';
+import { WAITS } from './waits.ts';
 import { WRITES } from './writes.ts';
 
-const LAWS = [EVIDENCE, WRITES, EXACT_BYTES, STATE, SESSIONS, STRANGERS, LEFTOVERS];
+const LAWS = [EVIDENCE, WRITES, EXACT_BYTES, READS, REFUSALS, WAITS, FIRST_ROUND, CANCELS, SWITCHOVERS, STATE, SESSIONS, STRANGERS, LEFTOVERS];
 
 /** A sentence for each time that a law was broken. */
 export function judge(scene: Scene): readonly string[] {

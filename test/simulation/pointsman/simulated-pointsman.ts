@@ -54,7 +54,7 @@ export class SimulatedPointsman {
   readonly #operationLock = createOperationLock();
   readonly #operations: AppOperations;
   #isStopped = false;
-  #isKilled = false;
+  #killedAt: number | undefined;
 
   constructor({ world, host, file, onEvent, witness }: PointsmanOptions) {
     this.host = host;
@@ -74,7 +74,11 @@ export class SimulatedPointsman {
   }
 
   get isKilled(): boolean {
-    return this.#isKilled;
+    return this.#killedAt !== undefined;
+  }
+
+  get killedAt(): number | undefined {
+    return this.#killedAt;
   }
 
   get parts(): RoutingCore['core'] {
@@ -141,7 +145,7 @@ export class SimulatedPointsman {
 
   /** SIGKILL: its sockets close, and nothing of it runs again. */
   kill(): void {
-    this.#isKilled = true;
+    this.#killedAt = this.#world.now();
     this.host.endProcesses();
     this.#world.note(`${this.host.name} is killed`);
   }

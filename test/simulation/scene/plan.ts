@@ -22,6 +22,8 @@ export interface Shape {
   readonly vouching: boolean;
   readonly writers: number;
   readonly readers: number;
+  /** What becomes of reads without a good replica: `pools.read`. */
+  readonly degradedReads: 'usual' | 'none' | 'few' | 'least lagging';
   /** `hold.client_timeout`. Pointsman refuses a switchover that may take longer. Milliseconds. */
   readonly holdMs: number;
   /** The first member's file has other settings than those of the others. */
@@ -187,7 +189,8 @@ export function planOf(seed: number): Plan {
       workers: random.chance(0.15) ? 2 : 1,
       vouching: random.chance(0.2),
       writers: 2 + random.int(4),
-      readers: random.int(3),
+      readers: random.int(4),
+      degradedReads: random.pick(['usual', 'none', 'few', 'least lagging']),
       holdMs: random.pick([6_000, 20_000, 20_000, 20_000, 20_000]),
       filesDiffer: random.chance(0.3),
       timeline: random.pick([1, 3]),

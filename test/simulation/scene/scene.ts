@@ -6,6 +6,7 @@ import type { SimulatedPointsman } from '../pointsman/simulated-pointsman.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import { createWorld, type Host, type World } from '../world/world.ts';
 import type { EvidenceWitness } from './evidence-witness.ts';
+import { Observer } from '../judge/observer.ts';
 import type { Plan } from './plan.ts';
 import { READ_PORT, Site, WRITE_PORT } from './site.ts';
 import { beginFault } from '../faults.ts';
@@ -34,6 +35,7 @@ export class Scene {
   readonly clients: Client[] = [];
   readonly events: TimedEvent[] = [];
   readonly witnesses: EvidenceWitness[] = [];
+  readonly observer: Observer;
   /** Sentences about faults of the simulation's own laws, found while it ran. */
   readonly found: string[] = [];
   /** All that ever ran, on any site. */
@@ -50,6 +52,7 @@ export class Scene {
       config: shape.isSynchronous ? { synchronous_mode: true } : {},
       tags: shape.readsByTag ? Object.fromEntries(names.map((name) => [name, { reads: 'yes' }])) : {},
     });
+    this.observer = new Observer(this.world, this.cluster);
     this.operator = this.world.network.host('operator', '10.0.2.1');
     if (shape.filesDiffer) this.cluster.member('pg1').server.file.set('search_path', 'legacy, public');
     this.cluster.start();
@@ -61,6 +64,7 @@ export class Scene {
   /** Until the end of the quiet time; nothing runs any more then. */
   async run(): Promise<this> {
     const { faultsMs, quietMs, faults } = this.plan;
+    this.observer.start(() => {});
     await this.world.run(START_MS);
     for (const client of this.clients) client.start();
     for (const fault of faults) {

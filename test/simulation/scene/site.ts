@@ -4,13 +4,27 @@ import type { ReportedEvent } from '../../../src/reports/events.ts';
 import type { Host } from '../world/world.ts';
 import { Wiretap } from '../world/wiretap.ts';
 import { EvidenceWitness } from './evidence-witness.ts';
+import type { Plan } from './plan.ts';
 import type { Scene } from './scene.ts';
 
 export const WRITE_PORT = 5000;
 export const READ_PORT = 5001;
 /** Shorter than the defaults, as the times of the cluster are. Milliseconds. */
 export const WRITE_MAX_AGE_MS = 3_000;
+export const READ_MAX_AGE_MS = 4_000;
 export const SILENCE_GRACE_MS = 7_000;
+export const PARK_MS = 8_000;
+/** Smaller than the default, as the databases are. */
+export const MOST_LAG_BYTES = 4_096;
+/** Sessions on a server that degraded reads may go to, where their number is limited. */
+export const MOST_DEGRADED = 1;
+/** As in the section `pools`. */
+const READ_POLICIES = {
+  usual: {},
+  none: { fallback: 'none' },
+  few: { fallback: { pool: 'write', max_sessions: MOST_DEGRADED } },
+  'least lagging': { when_all_lagging: 'least_lagging', max_lagging_sessions: MOST_DEGRADED },
+} as const satisfies Record<Plan['shape']['degradedReads'], unknown>;
 const MOST_LATE_MS = 300;
 
 type File = Readonly<Record<string, unknown>>;
@@ -36,7 +50,7 @@ export class Site {
   }
 
   start(): SimulatedPointsman {
-    const { world, plan, cluster, witnesses, pointsmen, events, found } = this.#scene;
+    const { world, plan, cluster, witnesses, pointsmen, events, found, observer } = this.#scene;
     const { shape } = plan;
     const run = pointsmen.length;
     const witness = new EvidenceWitness(this.host.clock, {
@@ -52,7 +66,16 @@ export class Site {
       world,
       host: this.host,
       file: this.#file(),
-      witness,
+      witness: {
+        answered: (request, askedAt, result) => {
+          witness.answered(request, askedAt, result);
+          observer.answered(run, request, this.host.clock.now() - askedAt, result);
+        },
+        sent: (to, bytes) => {
+          witness.sent(to, bytes);
+          observer.sent(run, to.address, bytes);
+        },
+      },
       onEvent: (event) => {
         events.push({ at: world.now(), run, event });
         world.note(() => `pointsman ${run}: ${shortly(event)}`);
@@ -77,7 +100,8 @@ export class Site {
 
   #file(): File {
     const { cluster, plan } = this.#scene;
-    const { moves, workers, vouching, holdMs, readsByTag } = plan.shape;
+    const { moves, workers, vouching, holdMs, readsByTag, degradedReads } = plan.shape;
+    const check = `/replica?lag=${MOST_LAG_BYTES}B${readsByTag ? '&tag_reads=yes' : ''}`;
     const { address } = this.host;
     return {
       cluster: {
@@ -89,9 +113,11 @@ export class Site {
       probe: {
         vouching,
         write_max_age: `${WRITE_MAX_AGE_MS}ms`,
+        read_max_age: `${READ_MAX_AGE_MS}ms`,
         silence_grace: `${SILENCE_GRACE_MS}ms`,
         urgent: { for: '5s' },
       },
+      pools: { read: { check, ...READ_POLICIES[degradedReads] } },
       hold: { client_timeout: `${holdMs}ms`, outage_timeout: '20s' },
       backend: { tcp_keepalives_idle: '5s' },
       client: { tcp_keepalives_idle: '5s' },
@@ -100,18 +126,17 @@ export class Site {
         { address: `${address}:${WRITE_PORT}`, pool: 'write', ...(workers === 1 && { reuse_port: true }) },
         { address: `${address}:${READ_PORT}`, pool: 'read', ...(workers === 1 && { reuse_port: true }) },
       ],
-      ...(readsByTag && { pools: { read: { check: '/replica?lag=16MB&tag_reads=yes' } } }),
-      ...(moves !== 'off' && { moves: { mode: moves, roles: ['*'] } }),
+      ...(moves !== 'off' && { moves: { mode: moves, roles: ['*'], park_timeout: `${PARK_MS}ms` } }),
     };
   }
 }
 
 /** One of them cannot be used. A section that is undefined is not there. */
-function changesOf({ client, cluster, listeners }: File): readonly File[] {
+function changesOf({ client, cluster, listeners, pools }: File): readonly File[] {
   return [
     { probe: { interval: 'soon' } },
     { client: { ...Object(client), max_sessions: 3 } },
-    { pools: { read: { check: '/replica?lag=1kB' } } },
+    { pools: { read: { ...Object(Object(pools).read), check: '/replica?lag=1kB' } } },
     { cluster: { ...Object(cluster), allow: { networks: ['192.168.0.0/16'] } } },
     { listeners: [...Array.from(Object(listeners)), { address: '127.0.0.1:5002', pool: 'read' }] },
     { moves: undefined },

@@ -1,0 +1,85 @@
+// Notes the truth while a history runs: where each server is with its log, what each request to an API was answered, how
+// each session began, and what each Pointsman holds. It asks nobody over the network, and changes nothing.
+import type { HttpResult, Request } from '../../../src/patroni/http.ts';
+import type { SimulatedCluster } from '../cluster/cluster.ts';
+import type { SimulatedPointsman } from '../pointsman/simulated-pointsman.ts';
+import type { World } from '../world/world.ts';
+
+/** An API has answered one Pointsman, or has not. Times are the true ones. */
+export interface ApiAnswer {
+  readonly run: number;
+  readonly host: string;
+  readonly path: string;
+  readonly askedAt: number;
+  readonly at: number;
+  readonly result: HttpResult;
+}
+
+/** A startup packet of a client goes to a server. */
+export interface Opening {
+  readonly run: number;
+  readonly at: number;
+  readonly host: string;
+  /** `r1-4` */
+  readonly session: string;
+  readonly server: Place | undefined;
+}
+
+/** Of one server in the log. */
+export interface Place {
+  readonly isInRecovery: boolean;
+  readonly timeline: number;
+  /** The end of a primary's log on disk; what a standby has replayed. Bytes. */
+  readonly position: number;
+}
+
+export interface Sample {
+  readonly at: number;
+  /** Of the holder of the lock. Undefined: nobody takes writes. */
+  readonly primary: (Place & { readonly name: string }) | undefined;
+}
+
+const EACH_MS = 100;
+/** A startup packet of protocol 3.0 begins so, behind its length. */
+const PROTOCOL_3 = '\0\u0003\0\0';
+
+export class Observer {
+  readonly answers: ApiAnswer[] = [];
+  readonly openings: Opening[] = [];
+  readonly samples: Sample[] = [];
+  readonly #world: World;
+  readonly #cluster: SimulatedCluster;
+
+  constructor(world: World, cluster: SimulatedCluster) {
+    this.#world = world;
+    this.#cluster = cluster;
+  }
+
+  /** `look`: at each sample. */
+  start(look: () => void): void {
+    const { now, schedule } = this.#world;
+    const member = this.#cluster.primary();
+    this.samples.push({ at: now(), primary: member && { name: member.name, ...placeOf(member) } });
+    look();
+    schedule(EACH_MS, () => this.start(look));
+  }
+
+  answered(run: number, { api, path }: Request, tookMs: number, result: HttpResult): void {
+    const at = this.#world.now();
+    this.answers.push({ run, host: api.address.host, path, askedAt: at - tookMs, at, result });
+  }
+
+  sent(run: number, host: string, bytes: Uint8Array): void {
+    const text = Buffer.from(bytes).toString('latin1', 0, 200);
+    const session = text.startsWith(PROTOCOL_3, 4) ? /app\.session=([\w-]+)/.exec(text)?.[1] : undefined;
+    if (session === undefined) return;
+    const member = this.#cluster.members.find((one) => one.host.address === host);
+    this.openings.push({ run, at: this.#world.now(), host, session, server: member && placeOf(member) });
+  }
+}
+
+function placeOf({ server }: SimulatedCluster['members'][number]): Place {
+  const isInRecovery = server.isInRecovery();
+  const position = isInRecovery ? server.position() : server.wal.flushed();
+  return { isInRecovery, timeline: server.timeline(), position };
+}

@@ -1,0 +1,80 @@
+// A read session opens only on a replica with known, limited and fresh lag, on the primary's timeline (G5); elsewhere by
+// policy alone, and in a limited number (G6). Judged by where the servers truly were: evidence may be so old, no older.
+import type { Opening } from './observer.ts';
+import type { Scene } from '../scene/scene.ts';
+import { MOST_DEGRADED, MOST_LAG_BYTES, READ_MAX_AGE_MS } from '../scene/site.ts';
+import { wiresOf } from './conversations.ts';
+import type { Law } from './law.ts';
+
+/**
+ * Evidence is up to `read_max_age` old; one answer more decides (`probe.fall`), with its interval and timeout; and the
+ * API compares with a position that is up to a loop old, or its lock's time. Milliseconds.
+ */
+const OLDEST_MS = READ_MAX_AGE_MS + 1_900 + 2_000;
+
+export const READS: Law = {
+  guarantee: 'G5, G6',
+  broken(scene) {
+    if (scene.plan.shape.workers > 1) return [];
+    const first = firstOpenings(scene);
+    const [byPrimary, byLag] = [first.filter((one) => isOfPrimary(scene, one)), first.filter((one) => lagOf(scene, one))];
+    const { degradedReads } = scene.plan.shape;
+    const mayLag = degradedReads === 'least lagging';
+    return [
+      ...first.flatMap((one) => onOldTimeline(scene, one)),
+      ...(mayLag ? tooMany(scene, byLag, 'lagging replicas') : byLag.map((one) => `${inWords(one)}, ${lagOf(scene, one)}`)),
+      ...(degradedReads === 'none' ? byPrimary.map((one) => `${inWords(one)}, which is the primary`) : []),
+      ...(degradedReads === 'few' ? tooMany(scene, byPrimary, 'the primary') : []),
+    ];
+  },
+};
+
+/** How each session of the pool began. Later ones are moves, or questions whether a server still lets clients in. */
+function firstOpenings({ observer }: Scene): readonly Opening[] {
+  const seen = new Set<string>();
+  return observer.openings.filter(({ session, server }) => {
+    const isFirst = session.startsWith('r') && !seen.has(session);
+    seen.add(session);
+    return isFirst && server !== undefined;
+  });
+}
+
+/** And has been so for longer than evidence counts. */
+function isOfPrimary({ cluster }: Scene, { at, host, server }: Opening): boolean {
+  if (server?.isInRecovery !== false) return false;
+  const promotions = cluster.ledger.promotions.filter((one) => cluster.member(one.server).host.address === host);
+  return promotions.every((one) => at - one.at > OLDEST_MS || one.at > at);
+}
+
+/** In words. Undefined: it is small enough. */
+function lagOf({ observer }: Scene, { at, server }: Opening): string | undefined {
+  const then = observer.samples.findLast((sample) => sample.at <= at - OLDEST_MS)?.primary;
+  if (server?.isInRecovery !== true || then?.timeline !== server.timeline) return undefined;
+  const lag = then.position - server.position;
+  return lag > MOST_LAG_BYTES ? `which lacks ${lag} bytes that ${then.name} had ${OLDEST_MS} ms ago` : undefined;
+}
+
+function onOldTimeline({ cluster, observer }: Scene, opening: Opening): readonly string[] {
+  const { at, server } = opening;
+  const then = observer.samples.findLast((sample) => sample.at <= at - OLDEST_MS)?.primary;
+  if (server?.isInRecovery !== true || then === undefined || then.timeline <= server.timeline) return [];
+  // The primary of then is not seen by everybody.
+  void cluster;
+  return [`${inWords(opening)} on timeline ${server.timeline}, and ${then.name} was on ${then.timeline} long before`];
+}
+
+function tooMany(scene: Scene, openings: readonly Opening[], where: string): readonly string[] {
+  const { conversations } = wiresOf(scene);
+  const open = openings.flatMap((opening) => {
+    const leg = conversations.find(({ session }) => session === opening.session)?.legs[0]?.connection;
+    return leg === undefined ? [] : [{ opening, until: leg.endedAt ?? Infinity }];
+  });
+  return open.flatMap(({ opening }) => {
+    const others = open.filter((one) => one.opening.run === opening.run && one.opening.at <= opening.at && one.until > opening.at);
+    return others.length > MOST_DEGRADED ? [`${inWords(opening)}: ${others.length} are at ${where} then`] : [];
+  });
+}
+
+function inWords({ session, host, at }: Opening): string {
+  return `${session} begins at ${host} at ${at.toFixed(1)}`;
+}
