@@ -22,7 +22,9 @@ function strayCancels(scene: Scene): readonly string[] {
       const beforeMs = connection.openedAt - one.connection.openedAt;
       return one.connection.peer.address === client && beforeMs >= 0 && beforeMs <= LATEST_MS + frozenMs;
     });
-    return isWanted ? [] : [`${hit.session} is canceled at ${connection.openedAt.toFixed(1)}, and its client asked nothing`];
+    return isWanted
+      ? []
+      : [`${hit.session} is canceled at ${connection.openedAt.toFixed(1)}, and its client asked nothing`];
   });
 }
 

@@ -50,7 +50,10 @@ export function wiresOf(scene: Scene): Wires {
 }
 
 function readWires({ sites }: Scene): Wires {
-  const sides = sites.flatMap(({ wiretap }) => wiretap.connections).map(sideOf).filter((side) => side !== undefined);
+  const sides = sites
+    .flatMap(({ wiretap }) => wiretap.connections)
+    .map(sideOf)
+    .filter((side) => side !== undefined);
   const named = Map.groupBy(sides, ({ requests }) => sessionIn(requests));
   const conversations: Conversation[] = [];
   for (const [session, own] of named) {
@@ -85,7 +88,10 @@ function cancelOf({ connection, requests }: Side): readonly CancelRequest[] {
 }
 
 /** The messages of one direction, and the bytes of one that is cut. */
-export function framesOf(bytes: Buffer, isFromClient: boolean): { readonly frames: readonly Frame[]; readonly rest: number } {
+export function framesOf(
+  bytes: Buffer,
+  isFromClient: boolean,
+): { readonly frames: readonly Frame[]; readonly rest: number } {
   const reader = new Frames(isFromClient);
   reader.add(bytes);
   const frames: Frame[] = [];

@@ -28,7 +28,9 @@ function requestsExactly({ session, client, legs }: Conversation): readonly stri
     ...legs.flatMap((leg) =>
       isPrefix(leg.requests, client.requests)
         ? []
-        : [`${session}: ${hostOf(leg)} was sent other bytes than its client had sent, from ${differsAt(leg, client)} on`],
+        : [
+            `${session}: ${hostOf(leg)} was sent other bytes than its client had sent, from ${differsAt(leg, client)} on`,
+          ],
     ),
   ];
 }
@@ -74,8 +76,11 @@ function answersInOrder({ session, client, legs }: Conversation): readonly strin
 
 /** A statement that waited for the next server was canceled: Pointsman says so itself, and that it is ready. */
 function isCanceledHere(frame: Frame, before: Frame | undefined): boolean {
-  const isSaid = ({ type, body }: Frame): boolean => type === 'E' && body.includes('it waited in Pointsman');
-  return isSaid(frame) || (frame.type === 'Z' && before !== undefined && isSaid(before));
+  return saysCanceled(frame) || (frame.type === 'Z' && before !== undefined && saysCanceled(before));
+}
+
+function saysCanceled({ type, body }: Frame): boolean {
+  return type === 'E' && body.includes('it waited in Pointsman');
 }
 
 /** A setting that the next server has otherwise is told at its arrival. */

@@ -13,9 +13,9 @@ function tooEarly({ observer, cluster }: Scene, run: number): readonly string[] 
   const before = observer.answers.filter((one) => one.run === run && one.at <= opening.at);
   const document = before.find(({ path, result }) => path === '/cluster' && result.kind === 'answered');
   const text = document?.result.kind === 'answered' ? document.result.body : '';
-  const unasked = cluster.members.filter(({ name, host }) => {
+  const unasked = cluster.members.filter(({ name }) => {
     const isListed = text.includes(`"${name}"`);
-    return isListed && !before.some((one) => one.host === host.address && /^\/(?:primary|replica)/.test(one.path));
+    return isListed && !before.some((one) => one.member === name && /^\/(?:primary|replica)/.test(one.path));
   });
   return unasked.map(({ name }) => `pointsman ${run} opens ${opening.session}, and ${name} was not asked before`);
 }

@@ -14,7 +14,21 @@ import { SWITCHOVERS } from './switchovers.ts';
 import { WAITS } from './waits.ts';
 import { WRITES } from './writes.ts';
 
-const LAWS = [EVIDENCE, WRITES, EXACT_BYTES, READS, REFUSALS, WAITS, FIRST_ROUND, CANCELS, SWITCHOVERS, STATE, SESSIONS, STRANGERS, LEFTOVERS];
+const LAWS = [
+  EVIDENCE,
+  WRITES,
+  EXACT_BYTES,
+  READS,
+  REFUSALS,
+  WAITS,
+  FIRST_ROUND,
+  CANCELS,
+  SWITCHOVERS,
+  STATE,
+  SESSIONS,
+  STRANGERS,
+  LEFTOVERS,
+];
 
 /** A sentence for each time that a law was broken. */
 export function judge(scene: Scene): readonly string[] {

@@ -1,14 +1,15 @@
-// Notes the truth while a history runs: where each server is with its log, what each request to an API was answered, how
-// each session began, and what each Pointsman holds. It asks nobody over the network, and changes nothing.
+// Notes the truth while a history runs: where each server is with its log, what each request to an API was answered, and how
+// each session began. It asks nobody over the network, and changes nothing.
 import type { HttpResult, Request } from '../../../src/patroni/http.ts';
 import type { SimulatedCluster } from '../cluster/cluster.ts';
-import type { SimulatedPointsman } from '../pointsman/simulated-pointsman.ts';
 import type { World } from '../world/world.ts';
 
 /** An API has answered one Pointsman, or has not. Times are the true ones. */
 export interface ApiAnswer {
   readonly run: number;
   readonly host: string;
+  /** Undefined: no member has that address then. */
+  readonly member: string | undefined;
   readonly path: string;
   readonly askedAt: number;
   readonly at: number;
@@ -20,6 +21,7 @@ export interface Opening {
   readonly run: number;
   readonly at: number;
   readonly host: string;
+  readonly member: string | undefined;
   /** `r1-4` */
   readonly session: string;
   readonly server: Place | undefined;
@@ -66,15 +68,21 @@ export class Observer {
 
   answered(run: number, { api, path }: Request, tookMs: number, result: HttpResult): void {
     const at = this.#world.now();
-    this.answers.push({ run, host: api.address.host, path, askedAt: at - tookMs, at, result });
+    const { host } = api.address;
+    this.answers.push({ run, host, member: this.#memberAt(host)?.name, path, askedAt: at - tookMs, at, result });
   }
 
   sent(run: number, host: string, bytes: Uint8Array): void {
     const text = Buffer.from(bytes).toString('latin1', 0, 200);
     const session = text.startsWith(PROTOCOL_3, 4) ? /app\.session=([\w-]+)/.exec(text)?.[1] : undefined;
     if (session === undefined) return;
-    const member = this.#cluster.members.find((one) => one.host.address === host);
-    this.openings.push({ run, at: this.#world.now(), host, session, server: member && placeOf(member) });
+    const member = this.#memberAt(host);
+    const server = member && placeOf(member);
+    this.openings.push({ run, at: this.#world.now(), host, member: member?.name, session, server });
+  }
+
+  #memberAt(host: string): SimulatedCluster['members'][number] | undefined {
+    return this.#cluster.members.find((one) => one.host.address === host);
   }
 }
 

@@ -17,12 +17,17 @@ export const READS: Law = {
   broken(scene) {
     if (scene.plan.shape.workers > 1) return [];
     const first = firstOpenings(scene);
-    const [byPrimary, byLag] = [first.filter((one) => isOfPrimary(scene, one)), first.filter((one) => lagOf(scene, one))];
+    const [byPrimary, byLag] = [
+      first.filter((one) => isOfPrimary(scene, one)),
+      first.filter((one) => lagOf(scene, one)),
+    ];
     const { degradedReads } = scene.plan.shape;
     const mayLag = degradedReads === 'least lagging';
     return [
       ...first.flatMap((one) => onOldTimeline(scene, one)),
-      ...(mayLag ? tooMany(scene, byLag, 'lagging replicas') : byLag.map((one) => `${inWords(one)}, ${lagOf(scene, one)}`)),
+      ...(mayLag
+        ? tooMany(scene, byLag, 'lagging replicas')
+        : byLag.map((one) => `${inWords(one)}, ${lagOf(scene, one)}`)),
       ...(degradedReads === 'none' ? byPrimary.map((one) => `${inWords(one)}, which is the primary`) : []),
       ...(degradedReads === 'few' ? tooMany(scene, byPrimary, 'the primary') : []),
     ];
@@ -40,9 +45,9 @@ function firstOpenings({ observer }: Scene): readonly Opening[] {
 }
 
 /** And has been so for longer than evidence counts. */
-function isOfPrimary({ cluster }: Scene, { at, host, server }: Opening): boolean {
+function isOfPrimary({ cluster }: Scene, { at, member, server }: Opening): boolean {
   if (server?.isInRecovery !== false) return false;
-  const promotions = cluster.ledger.promotions.filter((one) => cluster.member(one.server).host.address === host);
+  const promotions = cluster.ledger.promotions.filter((one) => one.server === member);
   return promotions.every((one) => at - one.at > OLDEST_MS || one.at > at);
 }
 
@@ -54,12 +59,10 @@ function lagOf({ observer }: Scene, { at, server }: Opening): string | undefined
   return lag > MOST_LAG_BYTES ? `which lacks ${lag} bytes that ${then.name} had ${OLDEST_MS} ms ago` : undefined;
 }
 
-function onOldTimeline({ cluster, observer }: Scene, opening: Opening): readonly string[] {
+function onOldTimeline({ observer }: Scene, opening: Opening): readonly string[] {
   const { at, server } = opening;
   const then = observer.samples.findLast((sample) => sample.at <= at - OLDEST_MS)?.primary;
   if (server?.isInRecovery !== true || then === undefined || then.timeline <= server.timeline) return [];
-  // The primary of then is not seen by everybody.
-  void cluster;
   return [`${inWords(opening)} on timeline ${server.timeline}, and ${then.name} was on ${then.timeline} long before`];
 }
 
@@ -70,7 +73,9 @@ function tooMany(scene: Scene, openings: readonly Opening[], where: string): rea
     return leg === undefined ? [] : [{ opening, until: leg.endedAt ?? Infinity }];
   });
   return open.flatMap(({ opening }) => {
-    const others = open.filter((one) => one.opening.run === opening.run && one.opening.at <= opening.at && one.until > opening.at);
+    const others = open.filter(
+      (one) => one.opening.run === opening.run && one.opening.at <= opening.at && one.until > opening.at,
+    );
     return others.length > MOST_DEGRADED ? [`${inWords(opening)}: ${others.length} are at ${where} then`] : [];
   });
 }

@@ -22,7 +22,9 @@ export const WAITS: Law = {
         const mostMs = mostWaitMs(scene, isLogin);
         if (to - from <= mostMs) return [];
         const what = isLogin ? 'session' : 'answer';
-        return [`${account.name}-${session} waits ${(to - from).toFixed(0)} ms for its ${what} from ${from.toFixed(1)} on`];
+        return [
+          `${account.name}-${session} waits ${(to - from).toFixed(0)} ms for its ${what} from ${from.toFixed(1)} on`,
+        ];
       }),
     ),
 };

@@ -232,11 +232,10 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   accept(port: number, from: TcpEnd): boolean {
     const listeners = this.#ports.get(port);
     if (listeners === undefined || listeners.length === 0) return false;
-    const end = this.#network.newEnd(this, port);
+    const end = this.#network.newEnd(this, port, { address: from.host.address, port: from.port }, true);
     this.#ends.add(end);
     end.peer = from;
     from.peer = end;
-    end.tap = this.wiretap?.connection(true, port, { address: from.host.address, port: from.port });
     const take = this.#random.pick(listeners);
     this.soon(() => {
       if (!end.isDead || end.isReadable) take(end);
@@ -361,10 +360,9 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   }
 
   #connect(address: string, port: number, onResult: (result: TcpEnd | number) => void): TcpEnd {
-    const end = this.#network.newEnd(this, (this.#nextPort += 1));
+    const end = this.#network.newEnd(this, (this.#nextPort += 1), { address, port }, false);
     this.#ends.add(end);
     const to = this.#network.hostAt(address);
-    end.tap = this.wiretap?.connection(false, end.port, { address, port });
     if (to !== undefined) {
       this.#network.connect(end, this, to, port, (errno) => this.soon(() => onResult(errno === 0 ? end : errno)));
     }

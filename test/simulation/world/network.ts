@@ -4,6 +4,7 @@ import type { Random } from './random.ts';
 import { SimulatedHost } from './host.ts';
 import type { Timeline } from './time.ts';
 import { TcpEnd, type Lane, type TcpSizes } from './tcp-end.ts';
+import type { TappedConnection } from './wiretap.ts';
 
 export interface NetworkOptions {
   readonly timeline: Timeline;
@@ -108,8 +109,10 @@ export class SimulatedNetwork {
     else this.#fly(direction, to, packet, 0);
   }
 
-  newEnd(host: SimulatedHost, port: number): TcpEnd {
-    return new TcpEnd(host, port, this.#sizes, this.#random);
+  newEnd(host: SimulatedHost, port: number, peer: TappedConnection['peer'], isAccepted: boolean): TcpEnd {
+    const end = new TcpEnd(host, port, this.#sizes, this.#random);
+    end.tap = host.wiretap?.connection(isAccepted, port, peer);
+    return end;
   }
 
   /** `onResult`: the end that is connected, or an errno. Nothing comes back from a host that is down or cut off. */
