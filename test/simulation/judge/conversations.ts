@@ -1,5 +1,5 @@
-// The sessions as the wires of Pointsman's host show them: what each client sent and got, and the connections to members
-// on which its session went on. Each client names its session in its startup packet, which goes on unchanged.
+// The sessions as the wires of Pointsman's hosts show them: each client's bytes, and the connections to members where
+// its session went on. Each client names its session in its startup packet, which goes on unchanged.
 import { Fields, Frames, type Frame } from '../postgres/messages.ts';
 import type { Scene } from '../scene/scene.ts';
 import { READ_PORT, WRITE_PORT } from '../scene/site.ts';
@@ -103,7 +103,7 @@ export function framesOf(
   return { frames, rest };
 }
 
-/** Of the first answers of a server. */
+/** A server tells it in its first answers. */
 export function keyIn(answers: Buffer): Key | undefined {
   const { frames } = framesOf(answers, false);
   const frame = frames.find(({ type }) => type === 'K');

@@ -1,5 +1,5 @@
-// What one side received is an exact prefix of what the other one sent (G7), and no byte of a client went to two
-// servers (G8). Behind the prefix Pointsman may say why the session ends. Where sessions move it speaks with servers
+// Each side receives an exact prefix of the other side's bytes (G7), and no byte of a client goes to two servers (G8).
+// Behind the prefix Pointsman may say why the session ends. Where sessions move it speaks with servers
 // itself: then the client's messages are compared, which are unique, and each answer must come from a server.
 import { framesOf, type Conversation, type Side } from './conversations.ts';
 import { wiresOf } from './conversations.ts';
@@ -28,9 +28,7 @@ function requestsExactly({ session, client, legs }: Conversation): readonly stri
     ...legs.flatMap((leg) =>
       isPrefix(leg.requests, client.requests)
         ? []
-        : [
-            `${session}: ${hostOf(leg)} was sent other bytes than its client had sent, from ${differsAt(leg, client)} on`,
-          ],
+        : [`${session}: ${hostOf(leg)} was sent other bytes than its client sent, from ${differsAt(leg, client)} on`],
     ),
   ];
 }

@@ -1,5 +1,5 @@
-// Notes the truth while a history runs: where each server is with its log, what each request to an API was answered, and how
-// each session began. It asks nobody over the network, and changes nothing.
+// Notes the truth while a history runs: the place of each server in its log, the answers of APIs, and how each session
+// began. It asks nobody over the network, and changes nothing.
 import type { HttpResult, Request } from '../../../src/patroni/http.ts';
 import type { SimulatedCluster } from '../cluster/cluster.ts';
 import type { World } from '../world/world.ts';
@@ -27,7 +27,7 @@ export interface Opening {
   readonly server: Place | undefined;
 }
 
-/** Of one server in the log. */
+/** Where a server is in its log. */
 export interface Place {
   readonly isInRecovery: boolean;
   readonly timeline: number;
@@ -37,7 +37,7 @@ export interface Place {
 
 export interface Sample {
   readonly at: number;
-  /** Of the holder of the lock. Undefined: nobody takes writes. */
+  /** The holder of the lock. Undefined: nobody takes writes. */
   readonly primary: (Place & { readonly name: string }) | undefined;
 }
 

@@ -1,5 +1,5 @@
-// A read session opens only on a replica with known, limited and fresh lag, on the primary's timeline (G5); elsewhere by
-// policy alone, and in a limited number (G6). Judged by where the servers truly were: evidence may be so old, no older.
+// A read session opens only on a replica with known, limited and fresh lag, on the primary's timeline (G5); elsewhere
+// by policy alone, and in a limited number (G6). The judge knows where the servers truly were: evidence has an age.
 import type { Opening } from './observer.ts';
 import type { Scene } from '../scene/scene.ts';
 import { MOST_DEGRADED, MOST_LAG_BYTES, READ_MAX_AGE_MS } from '../scene/site.ts';

@@ -22,7 +22,7 @@ export interface Shape {
   readonly vouching: boolean;
   readonly writers: number;
   readonly readers: number;
-  /** What becomes of reads without a good replica: `pools.read`. */
+  /** Where reads go without a good replica: `pools.read`. */
   readonly degradedReads: 'usual' | 'none' | 'few' | 'least lagging';
   /** `hold.client_timeout`. Pointsman refuses a switchover that may take longer. Milliseconds. */
   readonly holdMs: number;

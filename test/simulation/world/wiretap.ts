@@ -1,6 +1,6 @@
 // All connections of one host, with the bytes that its processes sent and read. It changes nothing.
 
-/** What one end tells of itself. */
+/** One end tells its bytes, and its end. */
 export interface EndTap {
   readonly sent: (bytes: Uint8Array) => void;
   readonly read: (bytes: Uint8Array) => void;
