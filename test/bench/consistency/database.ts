@@ -1,6 +1,7 @@
 // The tables of the application, and log lines of the server for each write, which survive a rewind.
 import { z } from 'zod';
-import type { Place, StoredWrite } from './history.ts';
+import { SERVER_NAME } from '../../support/clusters/server-name.ts';
+import type { Place, Sight, StoredWrite } from './history.ts';
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
 
 export const ACCOUNTS = 10;
@@ -101,20 +102,30 @@ export function parsePlace(text: string): Place {
   return place.parse(JSON.parse(text));
 }
 
+const TIMELINE = `('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int`;
+
 /** Everything that a session sees in one snapshot, in JSON. */
 export function look(clients: readonly number[]): string {
   return `select json_build_object(
     'seen', (select json_agg(json_build_array(client,
         coalesce((select max(n) from written where written.client = one.client), 0)))
       from unnest('{${clients.join(',')}}'::int[]) one (client)),
-    'sum', (select sum(balance)::int from accounts))::text`;
+    'sum', (select sum(balance)::int from accounts),
+    'primary', case when not pg_is_in_recovery() then json_build_object(
+      'server', ${SERVER_NAME},
+      'timeline', ${TIMELINE},
+      'atMs', floor(extract(epoch from clock_timestamp()) * 1000)) end)::text`;
 }
 
-const seen = z.object({ seen: z.array(z.tuple([z.number(), z.number()])), sum: z.number() });
+const seen = z.object({
+  seen: z.array(z.tuple([z.number(), z.number()])),
+  sum: z.number(),
+  primary: z.object({ server: z.string(), timeline: z.number(), atMs: z.number() }).nullable(),
+});
 
-export function parseLook(text: string): { readonly seen: ReadonlyMap<number, number>; readonly sum: number } {
-  const { seen: pairs, sum } = seen.parse(JSON.parse(text));
-  return { seen: new Map(pairs), sum };
+export function parseLook(text: string): Pick<Sight, 'seen' | 'primary'> & { readonly sum: number } {
+  const { seen: pairs, sum, primary } = seen.parse(JSON.parse(text));
+  return { seen: new Map(pairs), sum, primary: primary ?? undefined };
 }
 
 const PATIENCE = { timeoutMs: 30_000 };

@@ -46,6 +46,8 @@ export interface Sight {
   readonly seen: ReadonlyMap<number, number>;
   /** Over all accounts; undefined: not looked at. */
   readonly sum: number | undefined;
+  /** The primary that answered, on its timeline, by its own account and clock. Undefined: a standby, or not asked. */
+  readonly primary: { readonly server: string; readonly timeline: number; readonly atMs: number } | undefined;
 }
 
 export interface Client {

@@ -1,6 +1,6 @@
 // The judge of writes at an old primary: by the bound, by the faults that hide the new one, by the clock of servers.
 import { describe, expect, test } from 'vitest';
-import type { History, Promotion, Write } from '../../bench/consistency/history.ts';
+import type { History, Promotion, Sight, Write } from '../../bench/consistency/history.ts';
 import {
   BOUNDS,
   broken,
@@ -10,6 +10,7 @@ import {
   NEXT,
   OLD,
   place,
+  SUM,
   three,
   without,
   written,
@@ -32,9 +33,20 @@ const frozenPointsman = (blind: { readonly fromMs: number; readonly toMs: number
   { kind: 'freeze', on: 'Pointsman', ...blind, note: undefined, hidden: [], blind },
 ];
 
+const PROMOTED_MS = 100_000;
+
+const look = (port: Sight['port'], server: string, afterMs: number): Sight => ({
+  session: `${port} ${server} ${afterMs}`,
+  port,
+  atMs: PROMOTED_MS + 60_000,
+  seen: new Map(),
+  sum: SUM,
+  primary: { server, timeline: server === OLD ? 1 : 2, atMs: PROMOTED_MS + afterMs },
+});
+
 describe('the fence', () => {
-  const FENCE = 'Nothing is written at an old primary after the bound';
-  const promotion: Promotion = { server: NEXT, timeline: 2, begunAtMs: 99_900, atMs: 100_000 };
+  const FENCE = 'Nothing is written or read at an old primary after the bound';
+  const promotion: Promotion = { server: NEXT, timeline: 2, begunAtMs: 99_900, atMs: PROMOTED_MS };
   const forks = { timeline: 2, forks: [{ timeline: 1, lsn: '0/1002' }] };
 
   function sent(
@@ -61,6 +73,13 @@ describe('the fence', () => {
   test('before a promotion there is no late write', () => {
     const judgement = sent(-200);
     expect([judgement.fence.late.length, broken(judgement)]).toEqual([0, []]);
+  });
+
+  test('a read through the write port is judged by its server, one through the read port by nobody', () => {
+    const sights = [look('write', OLD, 1800), look('write', NEXT, 9000), look('read', OLD, 9000)];
+    const history = historyOf(three, { promotions: [promotion] });
+    expect(broken(judged({ ...history, sights }))).toEqual([]);
+    expect(broken(judged({ ...history, sights: [...sights, look('write', OLD, 2000)] }))).toEqual([FENCE]);
   });
 
   test('while it is under way a write is late, and no fault', () => {

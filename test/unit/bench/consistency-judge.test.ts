@@ -64,7 +64,14 @@ describe('what a client was told, and the logs', () => {
   });
 });
 
-const read = (sum: number): Sight => ({ session: 's', port: 'read', atMs: 1, seen: new Map(), sum });
+const read = (sum: number): Sight => ({
+  session: 's',
+  port: 'read',
+  atMs: 1,
+  seen: new Map(),
+  sum,
+  primary: undefined,
+});
 
 describe('the accounts and the copies', () => {
   test.each([
@@ -96,6 +103,7 @@ const sees = (session: string, client: number, n: number): Sight => ({
   atMs: n,
   seen: new Map([[client, n]]),
   sum: SUM,
+  primary: undefined,
 });
 
 describe('what a session sees', () => {

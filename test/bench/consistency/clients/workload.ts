@@ -94,8 +94,8 @@ export class Workload {
 }
 
 async function lookFrom(session: DatabaseSession, port: Sight['port'], clients: readonly number[]): Promise<Sight> {
-  const { seen, sum } = parseLook(await session.value(look(clients)));
-  return { session: session.name, port, atMs: Date.now(), seen, sum };
+  const answer = parseLook(await session.value(look(clients)));
+  return { session: session.name, port, atMs: Date.now(), ...answer };
 }
 
 /** A number or a transfer; sometimes the session looks at its own number afterwards. */
@@ -124,7 +124,7 @@ async function writeOnce(
     endedAtMs = Date.now();
     place = parsePlace(answer);
     const seen = new Map(kind === 'insert' ? [[client, n]] : []);
-    tell({ session: session.name, port: 'write', atMs: endedAtMs, seen, sum: undefined });
+    tell({ session: session.name, port: 'write', atMs: endedAtMs, seen, sum: undefined, primary: undefined });
     // An error from here on says nothing about the write.
     if (isLooking) await lookFrom(session, 'write', [client]).then(tell, () => undefined);
   };

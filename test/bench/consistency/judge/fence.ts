@@ -8,6 +8,7 @@ import {
   type LockClaim,
   type Outcome,
   type Promotion,
+  type Sight,
   type Write,
 } from '../history.ts';
 import { beginningOf, lockBack, whyGivenUp } from './branches.ts';
@@ -48,6 +49,8 @@ export interface FenceReport {
   readonly late: readonly LateWrite[];
   /** Those of them that Pointsman should not have let through. */
   readonly beyond: readonly LateWrite[];
+  /** Looks through the write port at a server that had been no primary for longer than the bound. */
+  readonly staleLooks: readonly Sight[];
   /** Writes of clients that are connected to a server directly, for comparison. */
   readonly direct: readonly LateWrite[];
 }
@@ -55,6 +58,7 @@ export interface FenceReport {
 export function judgeFence(
   history: {
     readonly writes: readonly Write[];
+    readonly sights: readonly Sight[];
     readonly executed: readonly Executed[];
     readonly promotions: readonly Promotion[];
     readonly claims: readonly LockClaim[];
@@ -68,32 +72,40 @@ export function judgeFence(
   const isGivenUp = (one: Promotion): boolean => whyGivenUp(one, promotions, history.ending) !== undefined;
   const givenUp = new Set(promotions.filter(isGivenUp));
   const backs = new Map([...givenUp].map((one) => [one, lockBack(one, promotions, history.claims)]));
-  const all = history.executed.flatMap((executed) => {
+  const lateOf = (executed: Executed, write: Write | undefined, outcome: Outcome | undefined): readonly LateWrite[] => {
     const begun = beginningOf(executed, promotions);
     const back = begun && backs.get(begun);
     const promotion = [...(back === undefined ? [] : [back]), ...promotions].find(
       (one) => one.begunAtMs < executed.atMs && (one === back || outranks(one, executed, begun)),
     );
     if (promotion === undefined) return [];
-    const write = writes.get(keyOf(executed));
     const late: LateWrite = {
       executed,
       promotion,
       executedAfterMs: executed.atMs - promotion.atMs,
       sentAfterMs: write && write.sentAtMs - promotion.atMs,
       isHeldUp: isHeldUp(write, executed, history.faults),
-      outcome: write?.outcome,
+      outcome,
       boundMs: blindMs(promotion, history.faults, bounds) + boundOf(promotion, executed, history.faults, bounds),
       allowedFromMs:
         givenUp.has(promotion) && isLeader(executed, promotion, history.claims) ? bounds.agreedMs : Infinity,
     };
     return [late];
+  };
+  const all = history.executed.flatMap((executed) => {
+    const write = writes.get(keyOf(executed));
+    return lateOf(executed, write, write?.outcome);
   });
+  const isStale = ({ port, primary }: Sight): boolean =>
+    port === 'write' &&
+    primary !== undefined &&
+    lateOf({ ...primary, client: 0, n: 0 }, undefined, 'acknowledged').some(isBeyond);
   const late = all.filter(({ executed }) => executed.client < FIRST_DIRECT_CLIENT);
   return {
     executed: history.executed.filter(({ client }) => client < FIRST_DIRECT_CLIENT).length,
     late,
     beyond: late.filter(isBeyond),
+    staleLooks: history.sights.filter(isStale),
     direct: all.filter(({ executed }) => executed.client >= FIRST_DIRECT_CLIENT),
   };
 }

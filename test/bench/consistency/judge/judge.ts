@@ -159,11 +159,12 @@ function lawsOf(judged: Omit<Judgement, 'laws'>, history: History, expected: Exp
       said: `${sights.stepsBack.length} steps back in ${sights.sessions} sessions`,
     },
     {
-      name: 'Nothing is written at an old primary after the bound',
-      faults: fence.beyond.length,
+      name: 'Nothing is written or read at an old primary after the bound',
+      faults: fence.beyond.length + fence.staleLooks.length,
       said:
         `${fence.executed} writes in the logs of the servers; ${fence.late.length} of them after a promotion ` +
-        `elsewhere had begun, ${fence.beyond.length} after the bound`,
+        `elsewhere had begun, ${fence.beyond.length} after the bound; ` +
+        `${fence.staleLooks.length} reads through the write port after it`,
     },
     {
       name: 'Every client is served again when the faults have ended',
