@@ -7,20 +7,28 @@ import { ask } from '../support/patroni/http.ts';
 import { shownMembers } from '../support/processes/pointsman-status.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 import { writeWal } from '../support/clusters/write-wal.ts';
+import { monotonicMs } from '../support/waiting/wait.ts';
 
 const CHECK = '/replica?lag=16MB';
 const MORE_THAN_THE_BOUND_MB = 32;
 const POLICIES = ['keep', 'drain', 'close'] as const;
+const STALENESS_S = 3;
+/** Two probe intervals more are promised; a busy machine gets more time. */
+const LEAVES_MS = 15_000;
 
 describeOnEveryCluster('a replica that lags', (on) => {
   const pools = POLICIES.map((policy) => [
     policy,
     { check: CHECK, on_leave: { lagging: policy }, drain_timeout: '1s', slow_start: 0 },
   ]);
+  const others = {
+    late: { check: CHECK, when_all_lagging: 'least_lagging', slow_start: 0 },
+    fresh: { check: '/replica', max_staleness: `${STALENESS_S}s`, slow_start: 0 },
+  };
   const lab = on.clusterWithPointsman({
     pointsman: {
-      pools: { ...Object.fromEntries(pools), late: { check: CHECK, when_all_lagging: 'least_lagging', slow_start: 0 } },
-      listeners: [...POLICIES, 'late'].map((pool) => ({ address: '127.0.0.1:0', pool })),
+      pools: { ...Object.fromEntries(pools), ...others },
+      listeners: [...POLICIES, 'late', 'fresh'].map((pool) => ({ address: '127.0.0.1:0', pool })),
     },
   });
 
@@ -85,6 +93,30 @@ describeOnEveryCluster('a replica that lags', (on) => {
     }
     await waitForMembers(lab, 'late', [worse, better]);
     expect(await pointsman.metric('pointsman_pool_lagging_active{pool="late"}')).toBe(0);
+  });
+
+  it('G5: a replica whose receiver stands still leaves a pool with max_staleness, and comes back', async () => {
+    const { cluster, pointsman } = lab;
+    const leader = await cluster.leader();
+    const [cut, other] = await replicasOf(cluster);
+    await waitForMembers(lab, 'fresh', [cut, other]);
+    const staleness = (name: string) => pointsman.metric(`pointsman_member_staleness_seconds{member="${name}"}`);
+    const [receiver] = await cluster.sql(cut.name, 'select pid from pg_stat_wal_receiver');
+    const pid = Number(receiver?.['pid']);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await cluster.sql(leader.name, `select pg_logical_emit_message(true, 'one', 'commit')`);
+      const missedAtMs = monotonicMs();
+      await waitForMembers(lab, 'fresh', [other], LEAVES_MS);
+      console.log(`without the commit for ${Math.round(monotonicMs() - missedAtMs)} ms on ${on.kind}`);
+      await pointsman.waitFor('its age', async () => ((await staleness(cut.name)) ?? 0) >= STALENESS_S);
+      await pointsman.waitFor('no age of the other', async () => (await staleness(other.name)) === 0);
+      const standing = (await shownMembers(pointsman)).get(cut.name)?.pools['fresh'];
+      expect(standing).toMatchObject({ cause: 'stale', why: expect.stringContaining('(limit 3 s)') });
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await waitForMembers(lab, 'fresh', [cut, other], LEAVES_MS);
   });
 });
 
