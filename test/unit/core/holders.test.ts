@@ -40,6 +40,14 @@ test.each<[string, number, readonly Observation[], readonly string[]]>([
   expect(openIn(aTable(POLICY, now, LIST, ...round(0), ...news), 'any')).toEqual(open);
 });
 
+test('after its grace a silent member serves nothing, and is a member of other pools like any other', () => {
+  const tables = [14_999, 15_000].map((now) => aTable(POLICY, now, LIST, ...round(0), silent({ at: 1000 })));
+  expect(tables.map((table) => standingIn(table, 'any', 'pg-1'))).toEqual([
+    'leave promoted exclusive_elsewhere',
+    'leave silent no_answer',
+  ]);
+});
+
 test('a silent member that was never asked for the primary serves other pools', () => {
   const health = answered({ check: HEALTH, body: { state: 'running' } });
   const table = aTable(POLICY, 200, aList(0, 'pg-1'), health, silent({ check: HEALTH, at: 100 }));

@@ -8,13 +8,18 @@ export interface Refusal {
   readonly severity?: 'ERROR' | 'FATAL';
 }
 
+export interface DescribedStatement {
+  readonly types: readonly number[];
+  readonly columns?: readonly string[];
+}
+
 export interface StatementServerOptions {
   /** The rows of a statement, or its error. */
   readonly run: (sql: string, values: readonly string[]) => readonly (readonly (string | null)[])[] | Refusal;
   /** When a statement is prepared. */
   readonly onParse?: (name: string, sql: string) => Refusal | undefined;
   /** `a:23:-1` for each column. */
-  readonly describe?: (name: string) => { readonly types: readonly number[]; readonly columns?: readonly string[] };
+  readonly describe?: (name: string) => DescribedStatement | Refusal;
 }
 
 export class StatementServer {
@@ -96,7 +101,9 @@ export class StatementServer {
 
   #describe(name: string): Buffer {
     this.log.push(`D ${name}`);
-    const { types, columns } = this.#options.describe?.(name) ?? { types: [], columns: undefined };
+    const described = this.#options.describe?.(name) ?? { types: [] };
+    if ('sqlState' in described) return this.#fail(described);
+    const { types, columns } = described;
     const parameters = aMessage('t', Buffer.concat([short(types.length), ...types.map(long)]));
     return Buffer.concat([parameters, columns === undefined ? aMessage('n') : rowDescription(columns)]);
   }
