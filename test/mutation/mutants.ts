@@ -95,7 +95,7 @@ function mutated(): string {
 }
 
 function run(program: string, args: readonly string[], cwd: string): void {
-  const env = { ...process.env, MUTANTS_TESTS };
+  const env = { ...process.env, MUTANTS_TESTS, MUTANTS_QUICK: String(isQuick) };
   const { status } = spawnSync(program, args, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] });
   if (status !== 0) throw new Error(`${program} ended with ${status}`);
 }

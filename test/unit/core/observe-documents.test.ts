@@ -43,6 +43,11 @@ const sees = (at: number, storeSeenAt?: number) =>
 const since = (...answers: readonly Observation[]) => pg1(...answers).storeSeenSince;
 const yesSince = (at: number) => pg1(isPrimary('pg-1', 0), isPrimary('pg-1', at)).checks.get('/primary')?.positiveSince;
 
+/** Whether the word of such a session is stale after a later yes. */
+function isStaleAfter(by: LandingObservation['by']): boolean | undefined {
+  return pg1(isPrimary('pg-1', 100), landing(200, by), isPrimary('pg-1', 300)).standbyReport?.isStale;
+}
+
 describe('the leader that other members name', () => {
   const first = named('pg-1', 'pg-2', 1000);
 
@@ -95,6 +100,10 @@ describe('a session that landed', () => {
     const two = [isPrimary('pg-1', 100), landing(200, 'standby'), landing(300, 'standby')];
     expect(pg1(...two).standbyReport).toEqual({ at: 300, since: 200, by: 'standby', isStale: false });
     expect(pg1(...two, landing(400, 'primary')).standbyReport).toBeUndefined();
+  });
+
+  test('at a standby outweighs each later yes of its API, and one at a pooler does not', () => {
+    expect([isStaleAfter('standby'), isStaleAfter('pooler')]).toEqual([false, true]);
   });
 
   test('at an unknown member tells nothing', () => {
@@ -169,7 +178,7 @@ describe('a body', () => {
     ['a replica with its own position alone: nothing', { role: 'replica', location: 7 }, undefined],
     [
       'no role, and a position: a primary',
-      { location: 7, startedAt: 'monday' },
+      { state: 'running', location: 7, startedAt: 'monday' },
       { at: 100, kind: 'location', bytes: 7 },
     ],
     ['no role, and both: a replica', { location: 7, replayed: 5 }, { at: 100, kind: 'replayed', bytes: 5 }],

@@ -30,6 +30,12 @@ test.each([200, 503] as const)('a %i of a server that starts keeps its sessions'
   expect(standingIn(aTable(ALONE, 2100, ...ROUND, ...twice), 'read', 'pg-2')).toBe('keep not_running');
 });
 
+test('one that is promoted keeps its sessions where the pool asks for primaries', () => {
+  const primaries = aPolicy({ pools: [aPool({ check: '/primary' })] });
+  const promoting = answered({ body: { role: 'replica', state: 'running' } });
+  expect(standingIn(aTable(primaries, 100, aList(0, 'pg-1'), promoting), 'read', 'pg-1')).toBe('keep promoting');
+});
+
 test('a dead one is dead since its first refusal', () => {
   const dead = [1000, 2000].map((at) => refused({ member: 'pg-2', at }));
   expect(why(2100, ...dead)).toMatchObject({ code: 'refused', since: 1000 });
