@@ -1,4 +1,4 @@
-// The first exchange with a server: whom its reply is for, and what remains of the connection.
+// The first exchange with a server: its reply is for the client or for the caller, and the connection goes on or ends.
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { awaitFirstReply, type FirstReplyOptions } from '../../../../src/proxy/connect/first-reply.ts';
