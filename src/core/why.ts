@@ -23,6 +23,7 @@ export const WHY_WORDS = {
   tagged_out: 'excluded by its tags',
   lagging: 'lag too high',
   stale: 'data too old',
+  not_streaming: 'wrong replication state',
   other_timeline: "not yet on the primary's timeline",
   superseded: 'superseded',
   in_recovery: 'promotion not finished: its server reports that it is in recovery',

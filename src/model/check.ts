@@ -19,6 +19,8 @@ export interface Check {
   readonly family: CheckFamily;
   /** The limit of `lag=`. Bytes. */
   readonly lagBytes: number | undefined;
+  /** The state of its replication that a replica must report: `replication_state=`. */
+  readonly replicationState: string | undefined;
   /** The `tag_<key>=<value>` filters. */
   readonly tags: ReadonlyMap<string, string>;
 }
@@ -71,6 +73,9 @@ export const ENDPOINTS: readonly string[] = Object.keys(FAMILIES);
 
 /** The endpoints for which the management API promises a lag limit. */
 const TAKES_LAG = ['/replica', '/asynchronous', '/async', '/readiness'];
+/** A primary has no such state, so `/read-only` takes it in spite of this. */
+const TAKES_REPLICATION_STATE: readonly CheckFamily[] = ['replica', 'read-only'];
+const REPLICATION_STATES: readonly string[] = ['streaming', 'in archive recovery'];
 const IGNORES_TAGS: readonly CheckFamily[] = ['primary', 'leader', 'standby-leader', 'liveness', 'readiness'];
 const UNITS: Readonly<Record<string, number>> = { B: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
 
@@ -113,12 +118,19 @@ function parameterFault(path: string, family: CheckFamily, key: string, value: s
     if (path !== '/readiness') return `${path} does not take mode: only /readiness does`;
     return value === 'apply' || value === 'write' ? undefined : `mode=${value} is not apply or write`;
   }
+  if (key === 'replication_state') {
+    if (!TAKES_REPLICATION_STATE.includes(family)) {
+      return `${path} does not take replication_state: only the endpoints for replicas do, such as /replica`;
+    }
+    const states = REPLICATION_STATES.join(' or ');
+    return REPLICATION_STATES.includes(value) ? undefined : `replication_state=${value} is not ${states}`;
+  }
   if (/^tag_./.test(key)) {
     if (!IGNORES_TAGS.includes(family)) return undefined;
     const hint = 'use the /replica or /read-only family, or remove the filter';
     return `${path} ignores tag filters, so ${key}=${value} would have no effect: ${hint}`;
   }
-  return `${path} has no parameter ${key}: known are lag, mode and tag_<name>`;
+  return `${path} has no parameter ${key}: known are lag, mode, replication_state and tag_<name>`;
 }
 
 /** Parses a check as an operator writes it: `/replica?lag=16MB&tag_zone=eu-1`. */
@@ -132,6 +144,7 @@ export function parseCheck(text: string): ParsedCheck {
   const parts: string[] = [];
   const seen = new Set<string>();
   let lagBytes: number | undefined;
+  let replicationState: string | undefined;
   for (const part of query === '' ? [] : query.split('&')) {
     const [key = '', ...rest] = part.split('=');
     const value = decode(rest.join('='));
@@ -141,11 +154,12 @@ export function parseCheck(text: string): ParsedCheck {
     const fault = parameterFault(path, family, key, value);
     if (fault !== undefined) return invalid(fault);
     if (key === 'lag') lagBytes = parseSize(value);
+    else if (key === 'replication_state') replicationState = value;
     else if (key !== 'mode') tags.set(key.slice('tag_'.length), value);
     parts.push(`${key}=${encodeURIComponent(value)}`);
   }
   const canonical = parts.length === 0 ? path : `${path}?${parts.join('&')}`;
-  return { kind: 'check', check: { text: canonical, path, family, lagBytes, tags } };
+  return { kind: 'check', check: { text: canonical, path, family, lagBytes, replicationState, tags } };
 }
 
 function decode(value: string): string | undefined {

@@ -20,6 +20,8 @@ export interface MemberStatus {
   readonly received?: WalPosition;
   /** `xlog.replayed_location` of a replica: visible to its queries. */
   readonly replayed?: WalPosition;
+  /** `streaming` or `in archive recovery`. Patroni before 3.0.4 has none, nor has a replica that does neither. */
+  readonly replicationState?: string;
   /** Values in the form that a `tag_` parameter is compared with: `str(value).lower()` unless they are strings. */
   readonly tags?: ReadonlyMap<string, string>;
   /** Python's truthiness: the string "false" counts as set (Patroni's tags.py). */

@@ -45,7 +45,8 @@ export const pool = z.strictObject({
   check: key(
     check,
     `The health endpoint of the management API, with its parameters. The members that answer it with yes are in the
-    pool. Sizes in \`lag=\` are bytes or have a unit: B, kB, MB, GB or TB, powers of 1024.`,
+    pool. Sizes in \`lag=\` are bytes or have a unit: B, kB, MB, GB or TB, powers of 1024. Parameters that an endpoint
+    takes: \`lag\`, \`tag_NAME\`, \`replication_state\`, \`mode\` (config/read-scaling.md has the table).`,
     {
       usual: '`/primary` for `write`, `/replica?lag=16MB` for `read`',
       example: '/replica?lag=1GB&tag_purpose=reports',

@@ -6,6 +6,7 @@ import { aCheck } from '../../support/values/builders.ts';
 
 const PRIMARY: MemberStatus = { role: 'primary', state: 'running', timeline: 1, location: 71_452_208 };
 const REPLICA: MemberStatus = { role: 'replica', state: 'running', timeline: 1, replayed: 71_452_208 };
+const STREAMS = '/replica?replication_state=streaming';
 
 function verdictOf(check: string, status: 200 | 503, body: MemberStatus | undefined): string {
   const { kind, why } = judge(aCheck(check), status, body);
@@ -75,6 +76,13 @@ describe('an answer to the check itself', () => {
     ['/replica?tag_zone=a', 200, { ...REPLICA, tags: new Map([['zone', 'b']]) }, 'negative tagged_out'],
     ['/replica?tag_zone=a', 200, { ...REPLICA, tags: new Map() }, 'negative tagged_out'],
     ['/replica?tag_zone=a', 200, REPLICA, 'positive'],
+    [STREAMS, 200, { ...REPLICA, replicationState: 'streaming' }, 'positive'],
+    [STREAMS, 200, { ...REPLICA, replicationState: 'in archive recovery' }, 'negative not_streaming'],
+    [STREAMS, 503, { ...REPLICA, replicationState: 'in archive recovery' }, 'negative not_streaming'],
+    // Patroni before 3.0.4 reports none.
+    [STREAMS, 200, REPLICA, 'positive'],
+    ['/read-only?replication_state=streaming', 200, PRIMARY, 'positive'],
+    ['/replica', 200, { ...REPLICA, replicationState: 'in archive recovery' }, 'positive'],
     ['/replica?tag_zone=a', 503, REPLICA, 'negative tagged_out'],
     ['/replica?tag_zone=true', 200, { ...REPLICA, tags: new Map([['zone', 'True']]) }, 'negative tagged_out'],
 

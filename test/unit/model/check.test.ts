@@ -44,6 +44,18 @@ describe('parameters of an endpoint', () => {
     expect(aCheck(text).text).toBe(text);
   });
 
+  test.each([
+    ['/replica?replication_state=streaming&lag=1MB', 'streaming', '/replica?replication_state=streaming&lag=1MB'],
+    ['/quorum?replication_state=streaming', 'streaming', '/quorum?replication_state=streaming'],
+    [
+      '/read-only?replication_state=in archive recovery',
+      'in archive recovery',
+      '/read-only?replication_state=in%20archive%20recovery',
+    ],
+  ])('%s requires the state %s and is sent as %s', (text, replicationState, sent) => {
+    expect(aCheck(text)).toMatchObject({ replicationState, text: sent });
+  });
+
   test('several tags and a lag are kept apart', () => {
     const check = aCheck('/replica?lag=16MB&tag_zone=eu-1&tag_tier=gold');
     expect(check.lagBytes).toBe(16_777_216);
@@ -106,7 +118,12 @@ describe('a check that the API would ignore or refuse is an error with its reaso
     ['/replica?tag_=a', '/replica has no parameter tag_'],
     ['/replica?tag_zone=%zz', 'tag_zone=%zz: a parameter is written name=value'],
     ['/replica?Lag=1MB', '/replica has no parameter Lag'],
-    ['/replica?replication_state=streaming', '/replica has no parameter replication_state'],
+    [
+      '/primary?replication_state=streaming',
+      '/primary does not take replication_state: only the endpoints for replicas',
+    ],
+    ['/readiness?replication_state=streaming', '/readiness does not take replication_state'],
+    ['/replica?replication_state=running', 'replication_state=running is not streaming or in archive recovery'],
     ['/master', '/master is not a health endpoint'],
     ['/Primary', '/Primary is not a health endpoint'],
     ['/primary/', '/primary/ is not a health endpoint'],

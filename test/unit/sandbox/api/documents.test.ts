@@ -135,6 +135,7 @@ describe('node status document', () => {
         ...(dialect === MANAGER ? { location: POSITION } : {}),
         received: POSITION,
         replayed: POSITION,
+        replicationState: 'streaming',
         tags: new Map([
           ['zone', 'eu-1'],
           ['noloadbalance', 'true'],
