@@ -1,7 +1,7 @@
 // The limits of the queue of held clients, and the events and probes that it asks for.
 import { expect, test } from 'vitest';
 import type { HoldPolicy } from '../../../../src/model/policy.ts';
-import { HoldQueue } from '../../../../src/proxy/connect/hold-queue.ts';
+import { HoldQueue, isTrialRoute } from '../../../../src/proxy/connect/hold-queue.ts';
 import type { HoldResult } from '../../../../src/proxy/connect/hold-queue.ts';
 import { aSessionHandle } from '../../../support/values/sessions.ts';
 import { aTableOf, type PoolPicture } from '../../../support/values/tables.ts';
@@ -9,6 +9,7 @@ import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 const OPEN: PoolPicture = { open: { 'pg-1': { host: '10.0.0.1', port: 5432 } } };
 const NEXT: PoolPicture = { open: { 'pg-2': { host: '10.0.0.2', port: 5432 } } };
+const TRIAL: PoolPicture = { ...OPEN, sharing: { 'pg-1': { isTrial: true } } };
 const LOST: PoolPicture = {};
 const POLICY: HoldPolicy = {
   clientTimeoutMs: 30_000,
@@ -151,15 +152,67 @@ test('clients are released in the order in which they came, at the rate of the p
   ]);
 });
 
-test('of clients with a pause the one whose pause ends first goes first', async () => {
+test('the rate holds as well for clients that come while the route is open', async () => {
+  const lab = new Lab();
+  lab.policy = { ...POLICY, maxConnectsPerSecond: 10 };
+  lab.holding.learn(['write']);
+  lab.decide({ write: OPEN });
+  for (const id of [1, 2, 3]) lab.enter(id);
+  await lab.clock.advance(300);
+  expect(lab.log.filter((line) => line.includes('released after'))).toEqual([
+    '1 released after 0',
+    '2 released after 100',
+    '3 released after 200',
+  ]);
+});
+
+test('of clients with a pause the one whose pause ends first goes first, each at the end of its own', async () => {
   const lab = new Lab();
   lab.decide({ write: OPEN });
-  lab.enter(1, { pauseMs: 300 });
-  lab.enter(2, { pauseMs: 100 });
-  await lab.clock.advance(99);
-  expect(lab.log.filter((line) => line.endsWith('released'))).toEqual([]);
-  await lab.clock.advance(201);
-  expect(lab.log.filter((line) => line.endsWith('released'))).toEqual(['2 released', '1 released']);
+  for (const [id, pauseMs] of [300, 200, 100].entries()) lab.enter(id + 1, { pauseMs });
+  await lab.clock.advance(300);
+  expect(lab.log.filter((line) => line.includes('released after'))).toEqual([
+    '3 released after 100',
+    '2 released after 200',
+    '1 released after 300',
+  ]);
+});
+
+test('a client that leaves does not keep the others, and the last one leaves no timer behind', async () => {
+  const lab = new Lab();
+  lab.decide({ write: OPEN });
+  const [first] = [lab.enter(1, { pauseMs: 100 }), lab.enter(2, { pauseMs: 1_500 })];
+  if (first.kind === 'held') first.leave();
+  await lab.clock.advance(1_499);
+  expect(lab.triggers, 'the other one goes on to ask for probes').toHaveLength(3);
+  await lab.clock.advance(1);
+  expect(lab.log.at(-1)).toBe('2 released');
+  const [long, short] = [lab.enter(3, { pauseMs: 300 }), lab.enter(4, { pauseMs: 100 })];
+  for (const held of [long, short]) if (held.kind === 'held') held.leave();
+  expect(lab.clock.pending()).toBe(0);
+});
+
+test('a client with a long pause waits no longer than it may, also while the route is open', async () => {
+  const lab = new Lab();
+  lab.decide({ write: OPEN });
+  lab.enter(1, { pauseMs: 40_000 });
+  await lab.clock.advance(30_000);
+  expect(lab.log.at(-1)).toBe('1 hold_timeout');
+});
+
+test('a server that begins to be on trial is tried at once, however short ago a client was released', async () => {
+  const lab = new Lab();
+  lab.enter(1);
+  lab.decide({ write: OPEN });
+  lab.decide({ write: TRIAL });
+  lab.enter(2);
+  await lab.clock.advance(0);
+  expect(lab.log.at(-1)).toBe('2 released');
+});
+
+test('only an open route can be a trial', () => {
+  const routes = [LOST, OPEN, TRIAL].map((picture) => aTableOf({ write: picture }).pools.get('write')?.route);
+  expect([undefined, ...routes].map(isTrialRoute)).toEqual([false, false, false, true]);
 });
 
 test('a decision that falls due at a release may take the route away: the others go on waiting', async () => {
@@ -182,6 +235,8 @@ test('a pool that a new configuration adds has a queue, and the one that it remo
   const lab = new Lab();
   expect(() => lab.enter(1, { pool: 'read' })).toThrow('unknown pool read');
   lab.enter(1);
+  lab.holding.learn(['write', 'read']);
+  expect(lab.holding.longestSince('write'), 'a pool that stays keeps its clients, too').toBe(0);
   lab.holding.learn(['read']);
   expect(lab.enter(2, { pool: 'read' }).kind).toBe('held');
   lab.decide({ write: OPEN, read: LOST });

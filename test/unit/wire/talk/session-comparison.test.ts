@@ -1,147 +1,10 @@
 // The comparison after a restore: a session goes on only if everything is as it was. Restores with real servers are in
 // test/integration/wire/.
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import type { CarriedState, PreparedStatement } from '../../../../src/model/moves.ts';
 import { SessionRestore } from '../../../../src/wire/talk/session-restore.ts';
-import type { CarriedUnnamed, RestoreOptions, RestoreResult } from '../../../../src/wire/talk/session-restore.ts';
-import { PARSE } from '../../../support/sockets/messages.ts';
+import { aMessage, parameterStatus } from '../../../support/sockets/messages.ts';
 import { aState } from '../../../support/values/carried-state.ts';
-import { StatementServer, type Refusal } from './statement-server.ts';
-
-const ONE: PreparedStatement = {
-  name: 's1',
-  statement: 'select $1::int as a',
-  parameterTypes: [23],
-  resultColumns: ['a:23:-1'],
-  isFromSql: false,
-};
-const TWO: PreparedStatement = { ...ONE, name: 's2', statement: 'PREPARE s2 AS delete from t', isFromSql: true };
-const UNNAMED: CarriedUnnamed = {
-  message: PARSE,
-  encoding: undefined,
-  description: { parameterTypes: [], resultColumns: ['?column?:23:-1'] },
-};
-const STATE = aState({
-  settings: new Map([
-    ['DateStyle', 'German'],
-    ['statement_timeout', '5s'],
-    ['client_encoding', 'LATIN1'],
-  ]),
-  custom: new Map([['app.tenant', '7']]),
-  reading: new Map([['standard_conforming_strings', 'off']]),
-  prepared: [ONE],
-  role: 'reader',
-  sessionUser: 'app',
-  identity: '5.10.10',
-  searchPath: 'shop, public',
-});
-const WAL = { replayed: '5000', ended: '740', below: '751' };
-
-const SETTINGS = z.record(z.string(), z.string());
-
-/** The answers of the next server where they differ from those of the old one. */
-interface Quirks {
-  readonly settings?: Readonly<Record<string, string>>;
-  readonly who?: Readonly<Partial<Pick<CarriedState, 'role' | 'sessionUser' | 'searchPath' | 'identity'>>>;
-  readonly columns?: Readonly<Record<string, readonly string[] | undefined>>;
-  readonly types?: readonly number[];
-  readonly wal?: string;
-  /** The statement that has this in its SQL, as often as said. */
-  readonly refuses?: { readonly sql: string; readonly times?: number } & Refusal;
-  /** Statements that may be prepared only in one state of the role. */
-  readonly preparesOnly?: Readonly<Record<string, 'before the role' | 'with the role'>>;
-}
-
-class NextServer {
-  readonly server: StatementServer;
-  #refused = 0;
-  #hasRole = false;
-  readonly #state: CarriedState;
-  readonly #quirks: Quirks;
-
-  constructor(state: CarriedState, quirks: Quirks) {
-    this.#state = state;
-    this.#quirks = quirks;
-    this.server = new StatementServer({
-      run: (sql, values) => this.#run(sql, values),
-      onParse: (name, sql) => this.#onParse(name, sql),
-      describe: (name) => this.#describe(name),
-    });
-  }
-
-  #refusal(sql: string): Refusal | undefined {
-    const { refuses } = this.#quirks;
-    if (refuses === undefined || !sql.includes(refuses.sql) || this.#refused >= (refuses.times ?? 1)) return undefined;
-    this.#refused += 1;
-    return refuses;
-  }
-
-  #onParse(name: string, sql: string): Refusal | undefined {
-    const only = this.#quirks.preparesOnly?.[name === '' ? 'unnamed' : name];
-    if (only !== undefined && this.#hasRole !== (only === 'with the role')) {
-      return { sqlState: '42501', message: 'permission denied for schema' };
-    }
-    return name === '_pointsman' ? undefined : this.#refusal(sql);
-  }
-
-  #run(sql: string, values: readonly string[]): readonly (readonly (string | null)[])[] | Refusal {
-    const refusal = this.#refusal(sql);
-    if (refusal !== undefined) return refusal;
-    if (sql === 'ROLLBACK' || sql.startsWith('BEGIN')) this.#hasRole = false;
-    if (sql.includes("set_config('role'")) this.#hasRole = true;
-    if (sql.includes('session_user')) return [this.#who(sql)];
-    if (!sql.includes('set_config(n, v, false)')) return [];
-    const told = new Map(Object.entries(SETTINGS.parse(JSON.parse(values[0] ?? '{}'))));
-    return [...told].map(([name, value]) => [name, this.#quirks.settings?.[name] ?? value]);
-  }
-
-  #who(sql: string): readonly (string | null)[] {
-    const { role, sessionUser, searchPath, identity } = { ...this.#state, ...this.#quirks.who };
-    return [
-      role,
-      sessionUser,
-      searchPath,
-      identity,
-      ...(sql.includes('pg_is_in_recovery') ? [this.#quirks.wal ?? null] : []),
-    ];
-  }
-
-  #describe(name: string): { types: readonly number[]; columns?: readonly string[] } {
-    const known = name === '' ? UNNAMED.description : this.#state.prepared.find((one) => one.name === name);
-    const { columns = {}, types = known?.parameterTypes ?? [] } = this.#quirks;
-    const own = name in columns ? columns[name] : known?.resultColumns;
-    return { types, ...(own !== undefined && { columns: own }) };
-  }
-}
-
-interface Outcome {
-  readonly result: RestoreResult | undefined;
-  readonly log: readonly string[];
-  readonly tries: number;
-}
-
-function restore(quirks: Quirks = {}, changes: Partial<RestoreOptions> = {}): Outcome {
-  const options: RestoreOptions = { state: STATE, unnamed: undefined, serverMajor: 18, ...changes };
-  const { server } = new NextServer(options.state, quirks);
-  const one = new SessionRestore(options);
-  let bytes = one.start();
-  for (let tries = 1; tries <= 30; tries += 1) {
-    const step = one.take(server.take(bytes));
-    if (step.kind !== 'send') return { result: step.kind === 'done' ? step.result : undefined, log: server.log, tries };
-    ({ bytes } = step);
-  }
-  throw new Error('it tries without end');
-}
-
-function executed(log: readonly string[]): readonly string[] {
-  return log.filter((line) => line.startsWith('E '));
-}
-
-/** The guard of so many tries comes too late. */
-function cut(times: number): Quirks {
-  return { refuses: { sql: 'SET LOCAL lock_timeout', sqlState: '57014', message: 'x', times } };
-}
+import { cut, executed, NextServer, ONE, type Quirks, restore, STATE, TWO, UNNAMED, WAL } from './next-server.ts';
 
 const RESTORED = { kind: 'restored', wal: undefined };
 
@@ -193,6 +56,30 @@ describe('it does not go on when', () => {
       '42P01',
     ],
     [
+      'the server refuses our encoding',
+      { refuses: { sql: "client_encoding = 'UTF8'", sqlState: '22023', message: 'no' } },
+      'the encoding: no',
+      '22023',
+    ],
+    [
+      'the server refuses another reading of literals',
+      { refuses: { sql: 'OPERATOR(pg_catalog.<>) v', sqlState: '22023', message: 'no' } },
+      'the reading of literals: no',
+      '22023',
+    ],
+    [
+      'the server ends the session during our guard',
+      { refuses: { sql: 'SET LOCAL lock_timeout', sqlState: '57014', message: 'no', severity: 'FATAL' } },
+      'guard: no',
+      '57014',
+    ],
+    [
+      'the server ends the session at a statement that the role may not prepare',
+      { refuses: { sql: 'select $1::int', sqlState: '42501', message: 'no', severity: 'FATAL' } },
+      'the statement s1: no',
+      '42501',
+    ],
+    [
       'the server ends the session',
       { refuses: { sql: "set_config('role'", sqlState: '57P01', message: 'terminating', severity: 'FATAL' } },
       'the role reader: terminating',
@@ -206,6 +93,33 @@ describe('it does not go on when', () => {
   });
 });
 
+test.each([aMessage('9'), Buffer.from('\x00\x00\x00\x00\x00')])(
+  'it does not go on after bytes of no protocol',
+  (bytes) => {
+    const one = new SessionRestore({ state: aState(), unnamed: undefined, serverMajor: 18 });
+    one.start();
+    const why = 'the answer is not understood';
+    expect(one.take(bytes)).toMatchObject({ kind: 'done', result: { kind: 'failed', reason: 'move_restore', why } });
+  },
+);
+
+test('a session that has set nothing has nothing set', () => {
+  const { log } = restore({}, { state: aState(), unnamed: UNNAMED });
+  expect(log.filter((line) => line.includes('json_each_text'))).toEqual([]);
+  expect(log.filter((line) => line.includes("set_config('client_encoding'"))).toEqual([]);
+  const plain = restore({}, { state: aState(), unnamed: { ...UNNAMED, encoding: 'UTF8' } });
+  expect(plain.log).toEqual(log);
+});
+
+test('what the server tells behind an answer belongs to the next try', () => {
+  const { server } = new NextServer(STATE, cut(1));
+  const one = new SessionRestore({ state: STATE, unnamed: undefined, serverMajor: 18 });
+  const again = one.take(Buffer.concat([server.take(one.start()), parameterStatus('TimeZone', 'UTC')]));
+  if (again.kind !== 'send') throw new Error('it does not try again');
+  const end = one.take(server.take(again.bytes));
+  expect(end).toMatchObject({ result: RESTORED, parameters: new Map([['TimeZone', 'UTC']]) });
+});
+
 test('the order: own limits, settings, reading, statements and role, comparison, and the encoding last', () => {
   const { log } = restore({}, { unnamed: UNNAMED });
   const at = (part: string): number => log.findIndex((line) => line.startsWith('E ') && line.includes(part));
@@ -217,7 +131,7 @@ test('the order: own limits, settings, reading, statements and role, comparison,
     '{"DateStyle":"German","app.tenant":"7"}',
     '{"statement_timeout":"5s"}',
     '{"standard_conforming_strings":"off"}',
-    "set_config('role'",
+    "set_config('role', $1, false) [reader]",
     'session_user',
     '{"client_encoding":"LATIN1"}',
   ].map(at);
@@ -260,6 +174,15 @@ describe('statements that the role alone may not prepare', () => {
     expect(before.log).toContain('E ROLLBACK');
   });
 
+  test('are not tried for ever', () => {
+    const names = Array.from({ length: 25 }, (_, index) => `p${index}`);
+    const state = { ...STATE, prepared: names.map((name) => ({ ...ONE, name })) };
+    const preparesOnly = Object.fromEntries(
+      names.map((name, index) => [name, index === 0 ? 'before the role' : 'with the role'] as const),
+    );
+    expect(restore({ preparesOnly }, { state })).toMatchObject({ result: { reason: 'move_restore' }, tries: 20 });
+  });
+
   test('are prepared each in the order that works', () => {
     const mixed = { s1: 'before the role', s2: 'with the role' } as const;
     expect(restore({ preparesOnly: mixed }, { state: both })).toMatchObject({ result: RESTORED, tries: 3 });
@@ -289,6 +212,20 @@ describe('an unnamed statement that the server refuses', () => {
     expect(restore({ refuses }, { unnamed: { ...UNNAMED, description: undefined } }).result).toMatchObject({
       isUnnamedRefused: true,
     });
+  });
+
+  test('ends the move when the server ends the session with it', () => {
+    const fatal = { ...refuses, severity: 'FATAL' } as const;
+    expect(restore({ refuses: fatal }, { unnamed: noRows })).toMatchObject({
+      result: { reason: 'move_restore' },
+      tries: 1,
+    });
+  });
+
+  test('ends the move when its encoding is refused', () => {
+    const encoding = { sql: "set_config('client_encoding'", sqlState: '22023', message: 'no' };
+    const { result } = restore({ refuses: encoding }, { unnamed: { ...UNNAMED, encoding: 'LATIN1' } });
+    expect(result).toMatchObject({ why: 'the encoding: no' });
   });
 
   test('ends the move when it returns rows', () => {

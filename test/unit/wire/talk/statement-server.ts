@@ -86,6 +86,8 @@ export class StatementServer {
     this.#bound = this.#sql.get(body.text()) ?? '';
     body.skip(2 * body.int16());
     this.#values = Array.from({ length: body.int16() }, () => body.value());
+    const wanted = Math.max(0, ...[...this.#bound.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
+    if (this.#values.length !== wanted) throw new Error(`${this.#values.length} values for ${this.#bound}`);
     return aMessage('2');
   }
 
