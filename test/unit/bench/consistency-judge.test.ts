@@ -73,6 +73,8 @@ const read = (sum: number): Sight => ({
   primary: undefined,
 });
 
+const healed = (sights: readonly Sight[]) => judged(historyOf(three, { sights }, { healedAtMs: 1000 }));
+
 describe('the accounts and the copies', () => {
   test.each([
     ['a read saw half a transfer', { sights: [read(SUM), read(SUM - 1)] }, {}],
@@ -94,6 +96,13 @@ describe('the accounts and the copies', () => {
     const judgement = judged(historyOf(three, {}, { healedAtMs: 1500 }));
     expect(broken(judgement)).toEqual(['Every client is served again when the faults have ended']);
     expect(judgement.stuck.map(({ id }) => id)).toEqual([1]);
+  });
+
+  test('a port of which nobody reads after the faults', () => {
+    const late = { ...read(SUM), atMs: 1200 };
+    expect(broken(healed([read(SUM), late]))).toEqual([]);
+    expect(healed([read(SUM), { ...late, port: 'write' }]).silentPorts).toEqual(['read']);
+    expect(broken(healed([read(SUM)]))).toEqual(['Every client is served again when the faults have ended']);
   });
 });
 

@@ -52,7 +52,7 @@ async function playFault(stage: Stage, fault: PlannedFault): Promise<FaultRecord
 }
 
 function isOver({ kind }: PlannedFault): boolean {
-  return kind.startsWith('switchover') || kind.startsWith('restart');
+  return ['switchover', 'restart', 'replacement', 'kill of Pointsman'].some((begun) => kind.startsWith(begun));
 }
 
 /** Every replica streams from the one primary, and a synchronous cluster has a synchronous standby. */

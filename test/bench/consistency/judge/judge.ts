@@ -1,5 +1,13 @@
 // The judgement of a history: figures, and one law after the other with its answer. Pure.
-import { type Client, type Executed, type History, keyOf, type StoredWrite, type Write } from '../history.ts';
+import {
+  type Client,
+  type Executed,
+  type History,
+  keyOf,
+  type Sight,
+  type StoredWrite,
+  type Write,
+} from '../history.ts';
 import { type OddAnswer, oddAnswers, repeatedIn } from './answers.ts';
 import { type Bounds, type FenceReport, judgeFence } from './fence.ts';
 import { type Loss, lossesOf } from './losses.ts';
@@ -42,6 +50,8 @@ export interface Judgement {
   readonly fence: FenceReport;
   /** Clients that had nothing acknowledged after all faults had ended. */
   readonly stuck: readonly Client[];
+  /** Ports of which nobody had a read after that. */
+  readonly silentPorts: readonly Sight['port'][];
   readonly laws: readonly Law[];
 }
 
@@ -60,6 +70,7 @@ export function judge(history: History, expected: Expectation): Judgement {
     sights: judgeSights(history.sights, expected.sum),
     fence: judgeFence(history, expected.bounds),
     stuck: history.clients.filter(({ id }) => isStuck(id, history)),
+    silentPorts: silentPorts(history),
   };
   return { ...judged, laws: lawsOf(judged, history, expected) };
 }
@@ -102,6 +113,12 @@ function isStuck(id: number, { writes, ending }: History): boolean {
     ({ client, outcome, endedAtMs }) =>
       client === id && outcome === 'acknowledged' && endedAtMs >= ending.healedAtMs && endedAtMs <= ending.stoppedAtMs,
   );
+}
+
+function silentPorts({ sights, ending }: History): readonly Sight['port'][] {
+  const reads = sights.filter(({ sum }) => sum !== undefined);
+  const served = new Set(reads.filter(({ atMs }) => atMs >= ending.healedAtMs).map(({ port }) => port));
+  return [...new Set(reads.map(({ port }) => port))].filter((port) => !served.has(port));
 }
 
 function lawsOf(judged: Omit<Judgement, 'laws'>, history: History, expected: Expectation): readonly Law[] {
@@ -168,8 +185,10 @@ function lawsOf(judged: Omit<Judgement, 'laws'>, history: History, expected: Exp
     },
     {
       name: 'Every client is served again when the faults have ended',
-      faults: stuck.length,
-      said: `${stuck.length} of ${history.clients.length} clients had nothing acknowledged`,
+      faults: stuck.length + judged.silentPorts.length,
+      said:
+        `${stuck.length} of ${history.clients.length} clients had nothing acknowledged, ` +
+        `${judged.silentPorts.length} ports had no read`,
     },
     {
       name: 'All members have the same rows at the end',
