@@ -3,6 +3,7 @@ import type { Scene } from './scene/scene.ts';
 import type { FaultKind, PlannedFault } from './scene/plan.ts';
 import type { Site } from './scene/site.ts';
 import type { Tags } from './cluster/store.ts';
+import { atMoment } from './moments.ts';
 import type { Host } from './world/world.ts';
 import type { ClusterMember } from './cluster/cluster.ts';
 
@@ -159,11 +160,21 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
     const other = scene.sites.find((one) => one !== site);
     if (other !== undefined) scene.world.schedule(fault.variant % 2_000, () => switchOver(scene, other, fault));
   },
+  // Its PostgreSQL takes writes until others see the next primary.
   'primary freezes in a switchover': ({ scene, site, fault }) => {
     const { manager } = scene.member(undefined);
     switchOver(scene, site, fault);
-    scene.world.schedule(200 + (fault.variant % 2_000), () => manager.freeze());
-    return () => manager.thaw();
+    let isOver = false;
+    const look = (): void => {
+      if (isOver) return;
+      if (scene.cluster.store.read().failover === undefined) scene.world.schedule(20, look);
+      else manager.freeze();
+    };
+    look();
+    return () => {
+      isOver = true;
+      manager.thaw();
+    };
   },
   'pointsman loses all members': ({ scene, site }) => cutAll(scene, site.host, scene.cluster.members),
   'pointsmen hear different members': ({ scene, site, member, fault }) => {
@@ -189,19 +200,13 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
     manager.tags = { ...before, ...changes[fault.variant % changes.length] };
     return () => void (manager.tags = before);
   },
-  'client half-closes': ({ scene, fault }) => scene.client(fault.variant).halfClose(),
-  'client resets': ({ scene, fault }) => scene.client(fault.variant).reset(),
-  'client cancels whatever it does': ({ scene, fault }) => {
-    const client = scene.client(fault.variant);
-    let isOver = false;
-    const again = (): void => {
-      if (isOver) return;
-      client.cancel(fault.variant % 4 === 0 ? 'session before' : 'session');
-      scene.world.schedule(300 + (fault.variant % 700), again);
-    };
-    again();
-    return () => void (isOver = true);
-  },
+  'client half-closes': ({ scene, fault }) => atMoment(scene, fault.variant, (client) => client.halfClose()),
+  'client resets': ({ scene, fault }) => atMoment(scene, fault.variant, (client) => client.reset()),
+  'client cancels whatever it does': ({ scene, fault }) =>
+    atMoment(scene, fault.variant, (client) => {
+      client.cancel('session');
+      scene.world.schedule(fault.variant % 300, () => client.cancel(fault.variant % 3 ? 'session' : 'session before'));
+    }),
   'connection is torn in an answer': ({ member, fault }) => member.server.tearSession(fault.variant),
   'member leaves': ({ member }) => {
     member.leave();

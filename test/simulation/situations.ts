@@ -1,77 +1,8 @@
 // The situations that the histories of the normal run reach. A situation that no history reaches any more is a hole:
 // the run fails then.
-import type { ReportedEvent } from '../../src/reports/events.ts';
-import type { FaultKind } from './scene/plan.ts';
 import { FAULT_KINDS } from './scene/plan.ts';
 import type { Scene } from './scene/scene.ts';
-
-type Kind = ReportedEvent['kind'];
-type Of<One extends Kind> = Extract<ReportedEvent, { readonly kind: One }>;
-
-/** One history, as the table asks about it. */
-class Sight {
-  readonly scene: Scene;
-
-  constructor(scene: Scene) {
-    this.scene = scene;
-  }
-
-  has<One extends Kind>(kind: One, test: (event: Of<One>) => boolean = () => true): boolean {
-    return this.all(kind).some(({ event }) => test(event));
-  }
-
-  all<One extends Kind>(kind: One): readonly { readonly at: number; readonly event: Of<One> }[] {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind decides the type
-    return this.scene.events.filter(({ event }) => event.kind === kind) as never;
-  }
-
-  ended(reason: string): boolean {
-    return this.has('session_closed', (event) => event.reason === reason);
-  }
-
-  told(code: string): boolean {
-    return this.scene.clients.some(({ account }) => account.sessions.some(({ ending }) => ending === code));
-  }
-
-  canceled(end: string): boolean {
-    return this.scene.clients.some(({ account }) => account.cancels.includes(end));
-  }
-
-  during(kind: FaultKind, test: (event: ReportedEvent) => boolean): boolean {
-    const { plan, events } = this.scene;
-    const faults = plan.faults.filter((fault) => fault.kind === kind);
-    return events.some(({ at, event }) => {
-      const since = at - START_MS;
-      return test(event) && faults.some(({ atMs, forMs }) => since >= atMs && since <= atMs + forMs);
-    });
-  }
-
-  /** A session is parked, and its next primary is lost before it goes on. */
-  isParkedAgain(): boolean {
-    return this.all('session_parked').some(({ at, event }) =>
-      this.all('route_changed').some(
-        (route) =>
-          route.at > at &&
-          route.event.pool === 'write' &&
-          route.event.to.kind === 'hold' &&
-          this.isParkedAt(event.session, route.at),
-      ),
-    );
-  }
-
-  isParkedAt(session: number, at: number): boolean {
-    const parked = this.all('session_parked')
-      .filter((one) => one.event.session === session && one.at < at)
-      .at(-1);
-    if (parked === undefined) return false;
-    const over = [...this.all('session_moved'), ...this.all('session_closed')].filter(
-      (one) => one.event.session === session && one.at > parked.at,
-    );
-    return over.every((one) => one.at > at);
-  }
-}
-
-const START_MS = 2_000;
+import { Sight } from './sight.ts';
 
 const TABLE: Readonly<Record<string, (sight: Sight) => boolean>> = {
   ...Object.fromEntries(
@@ -146,7 +77,7 @@ const TABLE: Readonly<Record<string, (sight: Sight) => boolean>> = {
   'a cancel request during a move': (sight) =>
     sight
       .all('cancel_forwarded')
-      .some(({ at }) => sight.all('session_parked').some((parked) => sight.isParkedAt(parked.event.session, at))),
+      .some(({ at }) => sight.all('session_parked').some(({ run, event }) => sight.isParkedAt(run, event.session, at))),
   'an operation succeeds': (sight) => sight.has('operation_ended', ({ outcome }) => outcome === 'done'),
   'a client is told of a shutdown': (sight) => sight.told('57P01'),
   'a client loses its connection without a word': (sight) => sight.told('closed without a word'),
@@ -154,6 +85,47 @@ const TABLE: Readonly<Record<string, (sight: Sight) => boolean>> = {
     sight.during('store is down', ({ kind }) => kind === 'session_opened'),
   'Pointsman hands over while sessions are live': (sight) =>
     sight.during('pointsman hands over', ({ kind }) => kind === 'session_opened'),
+  'two Pointsmen serve': ({ scene }) => scene.sites.length > 1,
+  'two Pointsmen have different primaries': (sight) => sight.isDisputed(),
+  'one Pointsman switches over while the other one serves': (sight) =>
+    sight.besideAnother('operation_phase', ({ phase }) => phase === 'drain', 'open'),
+  'one Pointsman switches over while the clients of the other one wait': (sight) =>
+    sight.besideAnother('operation_phase', ({ phase }) => phase === 'confirm', 'hold'),
+  'one Pointsman sees no primary while the other one serves': (sight) =>
+    sight.besideAnother('route_changed', ({ pool, to }) => pool === 'write' && to.kind === 'hold', 'open'),
+  'two Pointsmen switch over at one time': (sight) => sight.areTwoOperating(),
+  'a client goes to the other Pointsman': (sight) => sight.goesToBoth(),
+  'an operation is refused': (sight) => sight.has('operation_ended', ({ outcome }) => outcome === 'refused'),
+  'an operation fails': (sight) => sight.has('operation_ended', ({ outcome }) => outcome === 'failed'),
+  'a reload applies': (sight) => sight.has('config_reloaded', ({ changed }) => changed.length > 0),
+  'a reload is refused': (sight) => sight.has('config_reload_failed'),
+  'a client is over a limit': (sight) => sight.ended('too_many_sessions'),
+  'a session is parked by a restart': (sight) => sight.has('session_parked', ({ cause }) => cause === 'restart'),
+  'a session ends for a restart': (sight) => sight.ended('evicted_restart'),
+  'a member leaves a pool by its tags': (sight) =>
+    sight.has('standing_changed', ({ to }) => to.kind === 'leave' && to.cause === 'tagged_out'),
+  'a member is no longer there': (sight) => sight.ended('evicted_removed'),
+  'a member comes back': (sight) =>
+    sight.all('members_changed').some(({ event }) => event.removed.length > 0) &&
+    sight.has('members_changed', ({ added }) => added.length > 0),
+  'a client half-closes while it is held': (sight) => sight.does('half-closes', ({ stage }) => stage === 'held'),
+  'a client half-closes while it is parked': (sight) => sight.does('half-closes', ({ stage }) => stage === 'parked'),
+  'a client half-closes in a transaction': (sight) =>
+    sight.does('half-closes', ({ stage, isInTransaction }) => stage === 'relayed' && isInTransaction),
+  'a client resets its connection': (sight) => sight.ended('client_reset'),
+  'a client resets in a transaction': (sight) => sight.does('resets', ({ isInTransaction }) => isInTransaction),
+  'a client cancels while it is held': (sight) => sight.does('cancels', ({ stage }) => stage === 'held'),
+  'a client cancels while it is parked': (sight) => sight.does('cancels', ({ stage }) => stage === 'parked'),
+  'a client cancels in a transaction': (sight) => sight.does('cancels', ({ isInTransaction }) => isInTransaction),
+  'a cancel request has an unknown key': (sight) => sight.has('cancel_forwarded', ({ key }) => key === 'unknown'),
+  'a statement that waits is cancelled': (sight) =>
+    sight.has('cancel_forwarded', ({ key, members }) => key === 'known' && members.length === 0),
+  'an answer is torn': (sight) =>
+    sight.during(
+      'connection is torn in an answer',
+      (event) => event.kind === 'session_closed' && ['backend_reset', 'move_in_flight'].includes(event.reason),
+    ),
+  'a server is full': (sight) => sight.told('53300'),
 };
 
 export const SITUATION_NAMES: readonly string[] = Object.keys(TABLE);

@@ -40,6 +40,13 @@ export interface ClientWait {
   readonly to: number;
 }
 
+/** Something that it did out of turn. */
+export interface ClientMischief {
+  readonly what: 'half-closes' | 'resets' | 'cancels';
+  readonly at: number;
+  readonly isInTransaction: boolean;
+}
+
 export class ClientAccount {
   readonly name: string;
   readonly writes: ClientWrite[] = [];
@@ -50,6 +57,7 @@ export class ClientAccount {
   readonly differences: string[] = [];
   /** Requests that the client canceled, and how they ended. */
   readonly cancels: string[] = [];
+  readonly mischief: ClientMischief[] = [];
   readonly #now: () => number;
 
   constructor(name: string, now: () => number) {
@@ -62,6 +70,10 @@ export class ClientAccount {
     const session = { number, startedAt: this.#now(), readyAt: undefined, endedAt: undefined, ending: undefined };
     this.sessions.push(session);
     return session;
+  }
+
+  does(what: ClientMischief['what'], isInTransaction: boolean): void {
+    this.mischief.push({ what, at: this.#now(), isInTransaction });
   }
 
   sends(session: number, transfer?: Transfer): ClientWrite {

@@ -3,7 +3,7 @@
 import type { Transfer } from '../postgres/wal.ts';
 import type { Random } from '../world/random.ts';
 import type { Host, World } from '../world/world.ts';
-import { ClientAccount, type ClientSession, type ClientWrite } from './client-account.ts';
+import { ClientAccount, type ClientMischief, type ClientSession, type ClientWrite } from './client-account.ts';
 import { CANCELED, Connection, type RequestEnd } from './connection.ts';
 import { SessionState } from './session-state.ts';
 
@@ -50,6 +50,10 @@ export class Client {
     this.#state = new SessionState(options.name);
   }
 
+  get address(): string {
+    return this.#options.host.address;
+  }
+
   start(): void {
     void this.#live();
   }
@@ -74,18 +78,24 @@ export class Client {
     this.#isOver = true;
   }
 
+  isInTransaction(): boolean {
+    const [connection] = this.#connections;
+    return connection?.isOver() === false && ['T', 'E'].includes(connection.status());
+  }
+
   /** In whatever stage its session is. */
   halfClose(): void {
-    this.#connections[0]?.halfClose();
+    this.#mischief('half-closes')?.halfClose();
   }
 
   reset(): void {
-    this.#connections[0]?.reset();
+    this.#mischief('resets')?.reset();
   }
 
   /** A cancel request for whatever its session does, or for the session before that. */
   cancel(which: 'session' | 'session before'): void {
-    this.#connections[which === 'session' ? 0 : 1]?.cancel();
+    const connection = which === 'session' ? this.#mischief('cancels') : this.#connections[1];
+    connection?.cancel();
   }
 
   async #live(): Promise<void> {
@@ -288,6 +298,13 @@ export class Client {
       session.ending = endingOf(end);
     }
     return end.kind !== 'lost';
+  }
+
+  #mischief(what: ClientMischief['what']): Connection | undefined {
+    const [connection] = this.#connections;
+    if (connection === undefined || connection.isOver()) return undefined;
+    this.account.does(what, this.isInTransaction());
+    return connection;
   }
 
   #pause(ms: number): Promise<void> {

@@ -91,6 +91,7 @@ export class Backend {
       if (frame === undefined) break;
       this.#start(this.#answer(frame));
     }
+    if (this.#isTorn && this.#work === undefined && this.#out.length > 0) return this.#breakOff();
     this.#send();
     if (this.#isHungUp && this.#work === undefined) this.end();
   }
@@ -140,12 +141,8 @@ export class Backend {
   /** The process exits: its transaction is rolled back. */
   end(): void {
     if (this.#isOver) return;
-    this.#isOver = true;
-    this.#giveUp?.();
-    this.#work = undefined;
-    this.session.rollback();
+    this.#leave();
     this.#socket.destroySoon();
-    this.#host.ended(this);
   }
 
   /** The process is gone without a word, and without any work. */
@@ -154,6 +151,20 @@ export class Backend {
     this.#giveUp?.();
     this.#work = undefined;
     this.#socket.resetAndDestroy();
+  }
+
+  #leave(): void {
+    this.#isOver = true;
+    this.#giveUp?.();
+    this.#work = undefined;
+    this.session.rollback();
+    this.#host.ended(this);
+  }
+
+  #breakOff(): void {
+    const bytes = Buffer.concat(this.#out);
+    this.#leave();
+    this.#socket.write(bytes.subarray(0, bytes.length / 2), () => this.#socket.resetAndDestroy());
   }
 
   #start(work: Work): void {
@@ -324,13 +335,8 @@ export class Backend {
 
   #send(): void {
     if (this.#out.length === 0 || !this.#socket.writable) return;
-    const bytes = Buffer.concat(this.#out);
+    this.#socket.write(Buffer.concat(this.#out));
     this.#out = [];
-    if (!this.#isTorn) this.#socket.write(bytes);
-    else {
-      this.#socket.write(bytes.subarray(0, bytes.length / 2), () => this.#socket.resetAndDestroy());
-      this.#isHungUp = true;
-    }
   }
 }
 

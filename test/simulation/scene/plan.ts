@@ -166,7 +166,19 @@ const LIKELY: readonly FaultKind[] = [
 ];
 
 /** They hit the primary early, and last beyond the grace of its sessions, and beyond its lock. */
-const LONG: readonly FaultKind[] = ['api is silent for long', 'primary dies ahead of its replicas'];
+const LONG: readonly FaultKind[] = [
+  'api is silent for long',
+  'primary dies ahead of its replicas',
+  'primary freezes in a switchover',
+];
+
+/** They wait for their moment. */
+const WAITING: readonly FaultKind[] = [
+  'client half-closes',
+  'client resets',
+  'client cancels whatever it does',
+  'connection is torn in an answer',
+];
 
 export function planOf(seed: number): Plan {
   const random = seededRandom(seed).fork('plan');
@@ -208,6 +220,8 @@ function faultOf(random: Random, kind: FaultKind, untilMs: number): PlannedFault
   if (LONG.includes(kind)) {
     return { kind, atMs: Math.min(atMs, 4_000), forMs: 20_000, member: undefined, variant: random.int(1_000_000) };
   }
+  if (WAITING.includes(kind))
+    return { kind, atMs: atMs / 3, forMs: 20_000, member: undefined, variant: random.int(1e6) };
   return {
     kind,
     atMs,

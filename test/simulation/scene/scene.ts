@@ -113,8 +113,10 @@ export class Scene {
       const host = world.network.host(name, `10.0.${kind === 'writer' ? 3 : 4}.${number}`);
       const own = this.site(number + sites.length - 1);
       const others = random.chance(0.5) ? sites.filter((site) => site !== own) : [];
-      const targets = [own, ...others].map(({ host: { address } }) => ({ address, port }));
-      this.clients.push(new Client({ world, host, name, kind, paceMs: 80, targets: () => targets }));
+      const known = [own, ...others].map(({ host: { address } }) => ({ address, port }));
+      // Some take the hosts of their list in any order.
+      const targets = (): typeof known => (random.chance(0.3) ? known.toReversed() : known);
+      this.clients.push(new Client({ world, host, name, kind, paceMs: 80, targets }));
     }
   }
 
