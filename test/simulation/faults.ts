@@ -160,15 +160,17 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
     const other = scene.sites.find((one) => one !== site);
     if (other !== undefined) scene.world.schedule(fault.variant % 2_000, () => switchOver(scene, other, fault));
   },
-  // Its PostgreSQL takes writes until others see the next primary.
+  // Its PostgreSQL goes on, and takes writes beside the next primary: the lock is lost before its time.
   'primary freezes in a switchover': ({ scene, site, fault }) => {
     const { manager } = scene.member(undefined);
     switchOver(scene, site, fault);
     let isOver = false;
     const look = (): void => {
       if (isOver) return;
-      if (scene.cluster.store.read().failover === undefined) scene.world.schedule(20, look);
-      else manager.freeze();
+      const { store } = scene.cluster;
+      if (store.read().failover === undefined) return void scene.world.schedule(20, look);
+      manager.freeze();
+      scene.world.schedule(fault.variant % 3_000, () => store.loseLock());
     };
     look();
     return () => {

@@ -35,6 +35,13 @@ export const LOAD_BEARING_LINES: readonly LoadBearingLine[] = [
     without: 'if (rivals.length >= 0) {',
   },
   {
+    name: 'the end of an old primary as soon as the next one is proven',
+    guarantee: 'G4',
+    file: 'core/exclusive-pool.ts',
+    line: 'if (!isPromoting && timeline !== undefined && election.floor !== undefined && timeline < election.floor) {',
+    without: 'if (timeline === -1) {',
+  },
+  {
     name: 'first evict, then release',
     guarantee: 'G3',
     file: 'proxy/proxy.ts',
