@@ -162,19 +162,16 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
   },
   // Its PostgreSQL goes on, and takes writes beside the next primary: the lock is lost before its time.
   'primary freezes in a switchover': ({ scene, site, fault }) => {
+    const { store } = scene.cluster;
     const { manager } = scene.member(undefined);
     switchOver(scene, site, fault);
-    let isOver = false;
-    const look = (): void => {
-      if (isOver) return;
-      const { store } = scene.cluster;
-      if (store.read().failover === undefined) return void scene.world.schedule(20, look);
+    store.onOrder = () => {
       manager.freeze();
       scene.world.schedule(fault.variant % 3_000, () => store.loseLock());
+      store.onOrder = () => {};
     };
-    look();
     return () => {
-      isOver = true;
+      store.onOrder = () => {};
       manager.thaw();
     };
   },

@@ -78,6 +78,8 @@ export class Store {
   readonly #now: () => number;
   readonly #leases: Lease[] = [];
   readonly #members = new Map<string, { readonly key: MemberKey; readonly until: number }>();
+  /** Told of an order, before anybody acts on it. */
+  onOrder: () => void = () => {};
   #failover: FailoverKey | undefined;
   #sync: SyncKey | undefined;
   #config: ClusterConfig;
@@ -160,6 +162,7 @@ export class Store {
   order(failover: FailoverKey | undefined): void {
     this.#failover = failover;
     this.#changes += 1;
+    if (failover !== undefined) this.onOrder();
   }
 
   /** Only the leader writes it. */

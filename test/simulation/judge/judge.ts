@@ -5,6 +5,7 @@ import { EVIDENCE } from './evidence.ts';
 import { EXACT_BYTES } from './exact-bytes.ts';
 import { FIRST_ROUND } from './first-round.ts';
 import { LEFTOVERS } from './leftovers.ts';
+import { ONE_PRIMARY } from './one-primary.ts';
 import { READS } from './reads.ts';
 import { REFUSALS } from './refusals.ts';
 import { SESSIONS } from './sessions.ts';
@@ -16,6 +17,7 @@ import { WRITES } from './writes.ts';
 
 const LAWS = [
   EVIDENCE,
+  ONE_PRIMARY,
   WRITES,
   EXACT_BYTES,
   READS,

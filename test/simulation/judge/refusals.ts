@@ -13,7 +13,11 @@ export const REFUSALS: Law = {
     const untold = clients.flatMap(({ account }) =>
       account.sessions.flatMap(({ number, startedAt, readyAt, endedAt = world.now(), ending }) => {
         const isKilled = killedAt.some((at) => at >= startedAt && at <= endedAt);
-        if (readyAt !== undefined || isKilled || !SILENT_ENDS.includes(ending)) return [];
+        // It has ended its half before it was served: as for PostgreSQL, it is gone.
+        const hasLeft = account.mischief.some(
+          ({ what, at }) => what === 'half-closes' && at >= startedAt && at <= endedAt,
+        );
+        if (readyAt !== undefined || isKilled || hasLeft || !SILENT_ENDS.includes(ending)) return [];
         return [`${account.name}-${number} got no session and no error: ${ending}, at ${endedAt.toFixed(1)}`];
       }),
     );
