@@ -87,6 +87,10 @@ export const SURVIVORS: readonly Survivor[] = [
     "why.code === 'exclusive_elsewhere'",
     'true',
   ]),
+  survivorsOf('core/decide-routes', 'a pool without a fallback has no route of one', [
+    'pool.fallback === undefined',
+    'false',
+  ]),
   survivorsOf('core/decide-routes', 'no member without an address is open', ['address === undefined', 'false']),
   survivorsOf('core/decide-routes', 'each pool has all members', ['other === undefined', 'false']),
   survivorsOf('core/decide-routes', 'each need but the other two is a refusal', ["'refused'", '""']),

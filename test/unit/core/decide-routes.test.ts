@@ -66,3 +66,12 @@ test('a reader that left for its lag says so, also while the fallback pool keeps
   expect(openIn(table, 'read')).toEqual(['pg-3']);
   expect(standingIn(table, 'read', 'pg-2')).toBe('leave lagging lagging');
 });
+
+test('clients of reads wait for a silent replica, although the pool of their fallback refuses its own clients', () => {
+  const body = { role: 'standby_leader', state: 'running' } as const;
+  const leads = ['/primary', READ_CHECK].map((check) => answered({ check, at: 11_900, status: 503, body }));
+  const table = aTable(POLICY, 12_000, aList(0, 'pg-1', 'pg-2'), isReplica('pg-2', 0), ...leads);
+  expect(routeOf(table, 'write')).toEqual({ kind: 'closed' });
+  expect(standingIn(table, 'read', 'pg-2')).toBe('keep no_answer');
+  expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'no_member' });
+});
