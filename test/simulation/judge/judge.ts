@@ -1,6 +1,7 @@
 // All laws over one history.
 import type { Scene } from '../scene/scene.ts';
 import { CANCELS } from './cancels.ts';
+import { DEATHS } from './deaths.ts';
 import { EVIDENCE } from './evidence.ts';
 import { EXACT_BYTES } from './exact-bytes.ts';
 import { FIRST_ROUND } from './first-round.ts';
@@ -8,9 +9,12 @@ import { LEFTOVERS } from './leftovers.ts';
 import { ONE_PRIMARY } from './one-primary.ts';
 import { READS } from './reads.ts';
 import { REFUSALS } from './refusals.ts';
+import { ROUTES } from './routes.ts';
 import { SESSIONS } from './sessions.ts';
+import { SHUTDOWNS } from './shutdowns.ts';
 import { STATE } from './state.ts';
 import { STRANGERS } from './strangers.ts';
+import { STRAYS } from './strays.ts';
 import { SWITCHOVERS } from './switchovers.ts';
 import { WAITS } from './waits.ts';
 import { WRITES } from './writes.ts';
@@ -26,6 +30,10 @@ const LAWS = [
   FIRST_ROUND,
   CANCELS,
   SWITCHOVERS,
+  STRAYS,
+  DEATHS,
+  SHUTDOWNS,
+  ROUTES,
   STATE,
   SESSIONS,
   STRANGERS,

@@ -1,7 +1,10 @@
 // Notes the truth while a history runs: the place of each server in its log, the answers of APIs, and how each session
 // began. It asks nobody over the network, and changes nothing.
 import type { HttpResult, Request } from '../../../src/patroni/http.ts';
+import type { Route } from '../../../src/core/routing-table.ts';
 import type { SimulatedCluster } from '../cluster/cluster.ts';
+import { withoutLockFor } from '../cluster/verdict.ts';
+import type { SimulatedPointsman } from '../pointsman/simulated-pointsman.ts';
 import type { World } from '../world/world.ts';
 
 /** An API has answered one Pointsman, or has not. Times are the true ones. */
@@ -35,6 +38,22 @@ export interface Place {
   readonly position: number;
 }
 
+/** A write, or the startup packet of a writer, goes to a member without the leader lock. */
+export interface Stray {
+  readonly at: number;
+  readonly member: string;
+  readonly session: string;
+  /** Since its last lease ended. Milliseconds. */
+  readonly afterMs: number;
+  readonly isOpening: boolean;
+}
+
+export interface LastRoute {
+  readonly run: number;
+  readonly pool: string;
+  readonly route: Route | undefined;
+}
+
 export interface Sample {
   readonly at: number;
   /** The holder of the lock. Undefined: nobody takes writes. */
@@ -42,6 +61,7 @@ export interface Sample {
 }
 
 const EACH_MS = 100;
+const WRITES = /INSERT INTO writes|SELECT transfer\(|^COMMIT/;
 /** A startup packet of protocol 3.0 begins so, behind its length. */
 const PROTOCOL_3 = '\0\u0003\0\0';
 
@@ -49,6 +69,11 @@ export class Observer {
   readonly answers: ApiAnswer[] = [];
   readonly openings: Opening[] = [];
   readonly samples: Sample[] = [];
+  readonly strays: Stray[] = [];
+  /** At the end of the quiet time. */
+  readonly lastRoutes: LastRoute[] = [];
+  /** The members that could serve reads then. */
+  readonly served = new Set<string>();
   readonly #world: World;
   readonly #cluster: SimulatedCluster;
 
@@ -57,13 +82,23 @@ export class Observer {
     this.#cluster = cluster;
   }
 
-  /** `look`: at each sample. */
-  start(look: () => void): void {
+  start(): void {
     const { now, schedule } = this.#world;
     const member = this.#cluster.primary();
     this.samples.push({ at: now(), primary: member && { name: member.name, ...placeOf(member) } });
-    look();
-    schedule(EACH_MS, () => this.start(look));
+    schedule(EACH_MS, () => this.start());
+  }
+
+  /** After the quiet time. */
+  end(pointsmen: readonly SimulatedPointsman[]): void {
+    for (const { name, server } of this.#cluster.members) {
+      if (server.state() === 'primary' || server.state() === 'standby') this.served.add(name);
+    }
+    for (const [run, pointsman] of pointsmen.entries()) {
+      if (pointsman.isKilled || pointsman.drainedAt !== undefined) continue;
+      const { pools } = pointsman.parts.monitor.table();
+      for (const [pool, { route }] of pools) this.lastRoutes.push({ run, pool, route });
+    }
   }
 
   answered(run: number, { api, path }: Request, tookMs: number, result: HttpResult): void {
@@ -73,12 +108,21 @@ export class Observer {
   }
 
   sent(run: number, host: string, bytes: Uint8Array): void {
-    const text = Buffer.from(bytes).toString('latin1', 0, 200);
+    const text = Buffer.from(bytes).toString('latin1');
+    if (WRITES.test(text)) this.#strays(host, '', false);
     const session = text.startsWith(PROTOCOL_3, 4) ? /app\.session=([\w-]+)/.exec(text)?.[1] : undefined;
     if (session === undefined) return;
     const member = this.#memberAt(host);
     const server = member && placeOf(member);
+    if (session.startsWith('w')) this.#strays(host, session, true);
     this.openings.push({ run, at: this.#world.now(), host, member: member?.name, session, server });
+  }
+
+  #strays(host: string, session: string, isOpening: boolean): void {
+    const member = this.#memberAt(host)?.name;
+    const at = this.#world.now();
+    const afterMs = member === undefined ? 0 : withoutLockFor(member, at, this.#cluster.store.leases());
+    if (member !== undefined && afterMs > 0) this.strays.push({ at, member, session, afterMs, isOpening });
   }
 
   #memberAt(host: string): SimulatedCluster['members'][number] | undefined {

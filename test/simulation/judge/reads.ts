@@ -1,6 +1,6 @@
 // A read session opens only on a replica with known, limited and fresh lag, on the primary's timeline (G5); elsewhere
 // by policy alone, and in a limited number (G6). The judge knows where the servers truly were: evidence has an age.
-import type { Opening } from './observer.ts';
+import type { ApiAnswer, Opening } from './observer.ts';
 import type { Scene } from '../scene/scene.ts';
 import { MOST_DEGRADED, MOST_LAG_BYTES, READ_MAX_AGE_MS } from '../scene/site.ts';
 import { wiresOf } from './conversations.ts';
@@ -11,6 +11,11 @@ import type { Law } from './law.ts';
  * API compares with a position that is up to a loop old, or its lock's time. Milliseconds.
  */
 const OLDEST_MS = READ_MAX_AGE_MS + 1_900 + 2_000;
+
+/** A primary below the highest timeline is refused for so long, and may count then. Milliseconds. */
+const REFUSED_MS = 29_000;
+/** Clocks that drift. Milliseconds. */
+const LATE_MS = 150;
 
 export const READS: Law = {
   guarantee: 'G5, G6',
@@ -25,6 +30,7 @@ export const READS: Law = {
     const mayLag = degradedReads === 'least lagging';
     return [
       ...first.flatMap((one) => onOldTimeline(scene, one)),
+      ...first.flatMap((one) => onOldEvidence(scene, one)),
       ...(mayLag
         ? tooMany(scene, byLag, 'lagging replicas')
         : byLag.map((one) => `${inWords(one)}, ${lagOf(scene, one)}`)),
@@ -64,6 +70,37 @@ function onOldTimeline({ observer }: Scene, opening: Opening): readonly string[]
   const then = observer.samples.findLast((sample) => sample.at <= at - OLDEST_MS)?.primary;
   if (server?.isInRecovery !== true || then === undefined || then.timeline <= server.timeline) return [];
   return [`${inWords(opening)} on timeline ${server.timeline}, and ${then.name} was on ${then.timeline} long before`];
+}
+
+/** The newest yes of a replica, and its timeline, as its API told them to this Pointsman. */
+function onOldEvidence({ observer, cluster }: Scene, opening: Opening): readonly string[] {
+  const { at, run, member, server } = opening;
+  if (server?.isInRecovery !== true) return [];
+  const told = observer.answers.filter((one) => one.run === run && one.at <= at && one.at > at - REFUSED_MS);
+  const yes = told.findLast((one) => one.member === member && isYes(one, '/replica'));
+  const ageMs = at - (yes?.askedAt ?? -Infinity);
+  if (ageMs > READ_MAX_AGE_MS + LATE_MS) return [`${inWords(opening)}, whose last yes is ${ageMs.toFixed(0)} ms old`];
+  const isOwn = (body: string): boolean => body.includes(cluster.systemIdentifier);
+  const primaries = told.filter((one) => isYes(one, '/primary') && isOwn(bodyOf(one)) && isPrimary(bodyOf(one)));
+  const highest = Math.max(0, ...primaries.map((one) => timelineIn(bodyOf(one))));
+  const own = timelineIn(bodyOf(told.findLast((one) => one.member === member && bodyOf(one) !== '')));
+  return own > 0 && own < highest ? [`${inWords(opening)} on timeline ${own}, and a primary is on ${highest}`] : [];
+}
+
+function isYes({ path, result }: ApiAnswer, check: string): boolean {
+  return path.startsWith(check) && result.kind === 'answered' && result.status === 200;
+}
+
+function bodyOf(answer: ApiAnswer | undefined): string {
+  return answer?.result.kind === 'answered' && answer.path !== '/cluster' ? answer.result.body : '';
+}
+
+function isPrimary(body: string): boolean {
+  return /"role":"primary"/.test(body) && /"state":"running"/.test(body);
+}
+
+function timelineIn(body: string): number {
+  return Number(/"timeline":(\d+)/.exec(body)?.[1] ?? 0);
 }
 
 function tooMany(scene: Scene, openings: readonly Opening[], where: string): readonly string[] {

@@ -1,11 +1,7 @@
 // No statement runs twice (G8). No confirmed write is lost, except those that replication lost by itself, and those of
 // a primary that had lost its lock while Pointsman could not know it yet.
-import { SILENCE_GRACE_MS } from '../scene/site.ts';
-import { straysIn, verdictOn } from '../cluster/verdict.ts';
+import { verdictOn } from '../cluster/verdict.ts';
 import type { Law } from './law.ts';
-
-/** `probe.silence_grace`, and the probe before it. Milliseconds. */
-const LONGEST_STRAY_MS = SILENCE_GRACE_MS + 1_500;
 
 export const WRITES: Law = {
   guarantee: 'G8',
@@ -15,20 +11,14 @@ export const WRITES: Law = {
     const { ledger, store } = cluster;
     const accounts = clients.map(({ account }) => account);
     const verdict = verdictOn(primary.server.wal, ledger, store.leases(), accounts);
-    const isAwake = !plan.faults.some(({ kind }) => kind.endsWith('freezes'));
     const lost = verdict.losses.filter(
       ({ cause }) => cause === 'never_run' || (cause === 'replication' && plan.shape.isSynchronous),
     );
-    const strays = straysIn(ledger.writes(), store.leases()).filter(({ afterMs }) => afterMs > LONGEST_STRAY_MS);
     return [
       ...verdict.doubled.map((write) => `${write} ran twice`),
       ...verdict.unexpected.map((write) => `${write} is there, and its client knows that it is not`),
       ...lost.map(({ client, write, cause }) => `${client}/${write.number} was confirmed and is lost: ${cause}`),
       ...(verdict.missingMoney === 0 ? [] : [`${verdict.missingMoney} are missing in the accounts`]),
-      ...(isAwake ? strays : []).map(
-        ({ execution, afterMs }) =>
-          `${execution.client} wrote at ${execution.server}, ${afterMs.toFixed(0)} ms after it had lost the lock`,
-      ),
     ];
   },
 };

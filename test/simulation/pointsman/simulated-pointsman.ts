@@ -55,6 +55,9 @@ export class SimulatedPointsman {
   readonly #operations: AppOperations;
   #isStopped = false;
   #killedAt: number | undefined;
+  /** It was told to stop. */
+  drainedAt: number | undefined;
+  stoppedAt: number | undefined;
 
   constructor({ world, host, file, onEvent, witness }: PointsmanOptions) {
     this.host = host;
@@ -127,6 +130,7 @@ export class SimulatedPointsman {
   /** SIGTERM, as the app does it. */
   async drain(): Promise<void> {
     const { proxy, running, clock } = this.parts;
+    this.drainedAt = this.#world.now();
     this.#world.note(`${this.host.name} drains`);
     await this.#operations.stop();
     await whenEmpty(proxy, running.config.shutdown, createGrace(clock));
@@ -140,6 +144,7 @@ export class SimulatedPointsman {
     await proxy.close();
     monitor.stop();
     running.access.close();
+    this.stoppedAt = this.#world.now();
     this.#world.note(`${this.host.name} has stopped`);
   }
 

@@ -40,7 +40,7 @@ export class Entrance {
     this.#program = program;
     this.#random = random;
     this.#onAdmission = onAdmission;
-    this.#lastProcess = 1_000 + random.int(1_000);
+    this.#lastProcess = 1_000 + random.int(20);
     this.#close = host.listen(port, (socket) => this.#accept(socket));
   }
 

@@ -8,7 +8,7 @@ import { createWorld, type Host, type World } from '../world/world.ts';
 import type { EvidenceWitness } from './evidence-witness.ts';
 import { Observer } from '../judge/observer.ts';
 import type { Plan } from './plan.ts';
-import { READ_PORT, Site, WRITE_PORT } from './site.ts';
+import { DRAIN_MS, GRACE_MS, READ_PORT, Site, WRITE_PORT } from './site.ts';
 import { beginFault } from '../faults.ts';
 
 /** An event of one Pointsman, and when. */
@@ -64,7 +64,7 @@ export class Scene {
   /** Until the end of the quiet time; nothing runs any more then. */
   async run(): Promise<this> {
     const { faultsMs, quietMs, faults } = this.plan;
-    this.observer.start(() => {});
+    this.observer.start();
     await this.world.run(START_MS);
     for (const client of this.clients) client.start();
     for (const fault of faults) {
@@ -75,9 +75,10 @@ export class Scene {
     }
     await this.world.run(faultsMs + quietMs);
     this.#judgeLiveness();
+    this.observer.end(this.pointsmen);
+    for (const { pointsman } of this.sites) void pointsman.drain();
+    await this.world.run(GRACE_MS + DRAIN_MS);
     for (const client of this.clients) client.stop();
-    await this.world.run(5_000);
-    for (const { pointsman } of this.sites) void pointsman.stop();
     await this.world.run(STEP_MS);
     return this;
   }

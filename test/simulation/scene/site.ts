@@ -14,6 +14,8 @@ export const WRITE_MAX_AGE_MS = 3_000;
 export const READ_MAX_AGE_MS = 4_000;
 export const SILENCE_GRACE_MS = 7_000;
 export const PARK_MS = 8_000;
+export const GRACE_MS = 1_000;
+export const DRAIN_MS = 5_000;
 /** Smaller than the default, as the databases are. */
 export const MOST_LAG_BYTES = 4_096;
 /** Sessions on a server that degraded reads may go to, where their number is limited. */
@@ -121,7 +123,7 @@ export class Site {
       hold: { client_timeout: `${holdMs}ms`, outage_timeout: '20s' },
       backend: { tcp_keepalives_idle: '5s' },
       client: { tcp_keepalives_idle: '5s' },
-      shutdown: { grace: '1s', drain_timeout: '5s' },
+      shutdown: { grace: `${GRACE_MS}ms`, drain_timeout: `${DRAIN_MS}ms` },
       listeners: [
         { address: `${address}:${WRITE_PORT}`, pool: 'write', ...(workers === 1 && { reuse_port: true }) },
         { address: `${address}:${READ_PORT}`, pool: 'read', ...(workers === 1 && { reuse_port: true }) },

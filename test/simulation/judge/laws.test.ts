@@ -1,0 +1,246 @@
+// Each law can fail: made-up histories break it, and the same without the fault does not.
+import { expect, it } from 'vitest';
+import { backendKeyData, errorOf, readyForQuery } from '../../support/sockets/messages.ts';
+import { aCancelRequest, aQuery, aStartup } from '../postgres/messages.ts';
+import { planOf, type FaultKind, type Plan } from '../scene/plan.ts';
+import type { Scene } from '../scene/scene.ts';
+import { WRITE_PORT } from '../scene/site.ts';
+import { Wiretap } from '../world/wiretap.ts';
+import { CANCELS } from './cancels.ts';
+import { DEATHS } from './deaths.ts';
+import { EXACT_BYTES } from './exact-bytes.ts';
+import { FIRST_ROUND } from './first-round.ts';
+import type { Law } from './law.ts';
+import { READS } from './reads.ts';
+import { REFUSALS } from './refusals.ts';
+import { ROUTES } from './routes.ts';
+import { SHUTDOWNS } from './shutdowns.ts';
+import { STRAYS } from './strays.ts';
+import { SWITCHOVERS } from './switchovers.ts';
+import { WAITS } from './waits.ts';
+
+const SECRET = Buffer.from([0, 0, 0, 9]);
+const PRIMARY = { address: '10.0.0.11', port: 5432 };
+const REPLICA = { address: '10.0.0.12', port: 5432 };
+const BODY = JSON.stringify({ role: 'replica', state: 'running', timeline: 2, database_system_identifier: '7' });
+
+/** A history as far as the laws look at it. */
+interface History {
+  readonly faults?: readonly FaultKind[];
+  readonly shape?: Partial<Plan['shape']>;
+  readonly events?: readonly object[];
+  readonly pointsmen?: readonly object[];
+  readonly answers?: readonly object[];
+  readonly openings?: readonly object[];
+  readonly strays?: readonly object[];
+  readonly lastRoutes?: readonly object[];
+  readonly sessions?: readonly object[];
+  readonly waits?: readonly object[];
+  readonly wiretap?: Wiretap;
+}
+
+function broken({ broken: judge }: Law, history: History): readonly string[] {
+  const {
+    faults = [],
+    answers = [],
+    openings = [],
+    strays = [],
+    lastRoutes = [],
+    wiretap = new Wiretap(() => 0),
+  } = history;
+  const { sessions = [], waits = [], events = [], pointsmen = [{ isKilled: false }] } = history;
+  const plan = planOf(1);
+  const fault = { atMs: 2_000, forMs: 1_000, member: 0, variant: 0 };
+  const place = { isInRecovery: false, timeline: 2, position: 9_000 };
+  const scene = {
+    plan: {
+      ...plan,
+      shape: {
+        ...plan.shape,
+        workers: 1,
+        isSynchronous: false,
+        moves: 'off',
+        holdMs: 6_000,
+        degradedReads: 'usual',
+        ...history.shape,
+      },
+      faults: faults.map((kind) => ({ ...fault, kind })),
+    },
+    world: { now: () => 60_000 },
+    events: events.map((event) => ({ run: 0, ...event })),
+    pointsmen,
+    sites: [{ wiretap }],
+    clients: [{ account: { name: 'w1', sessions, waits } }],
+    cluster: {
+      members: [{ name: 'pg1' }, { name: 'pg2' }],
+      primary: () => ({ name: 'pg1' }),
+      ledger: { promotions: [] },
+      systemIdentifier: '7',
+    },
+    observer: {
+      answers,
+      openings,
+      strays,
+      lastRoutes,
+      samples: [{ at: 0, primary: { name: 'pg1', ...place } }],
+      served: new Set(['pg1', 'pg2']),
+    },
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the rest of a scene is not looked at
+  return judge(scene as unknown as Scene);
+}
+
+/** One session, whose bytes a test may change. */
+function session(
+  {
+    requests = [aQuery('SELECT 1')],
+    answers = [readyForQuery('I')],
+    got = answers,
+    pool = WRITE_PORT,
+    second = Buffer.alloc(0),
+  },
+  wiretap = new Wiretap(() => 100),
+): Wiretap {
+  const startup = aStartup({ user: 'app', options: '-c app.session=w1-1' });
+  const client = wiretap.connection(true, pool, { address: '10.0.3.1', port: 40_000 });
+  const server = wiretap.connection(false, 50_000, PRIMARY);
+  client.read(Buffer.concat([startup, aQuery('SELECT 1')]));
+  server.sent(Buffer.concat([startup, ...requests]));
+  server.read(Buffer.concat(answers));
+  client.sent(Buffer.concat(got));
+  if (second.length > 0) wiretap.connection(false, 50_001, REPLICA).sent(Buffer.concat([startup, second]));
+  return wiretap;
+}
+
+it('other bytes than those of the other side break a law, and so does a second server', () => {
+  expect(broken(EXACT_BYTES, { wiretap: session({}) })).toEqual([]);
+  expect(broken(EXACT_BYTES, { wiretap: session({ got: [errorOf(['SFATAL', 'C57P01'])] }) })).toEqual([]);
+  expect(broken(EXACT_BYTES, { wiretap: session({ requests: [aQuery('SELECT 2')] }) })).toHaveLength(1);
+  expect(broken(EXACT_BYTES, { wiretap: session({ got: [readyForQuery('T')] }) })).toHaveLength(1);
+  expect(broken(EXACT_BYTES, { wiretap: session({ answers: [], second: aQuery('SELECT 1') }) })).toHaveLength(1);
+  const moves = { moves: 'always' } as const;
+  const sent = aQuery("INSERT INTO writes VALUES ('w1', 1)");
+  expect(broken(EXACT_BYTES, { shape: moves, wiretap: session({ requests: [sent] }) })).toHaveLength(1);
+  expect(broken(EXACT_BYTES, { shape: moves, wiretap: session({ got: [readyForQuery('T')] }) })).toHaveLength(1);
+});
+
+it('a cancel request that nobody wanted breaks a law', () => {
+  const canceled = (address: string): Wiretap => {
+    const wiretap = session({ answers: [backendKeyData(7, SECRET), readyForQuery('I')], got: [] });
+    wiretap.connection(true, WRITE_PORT, { address, port: 40_001 }).read(aCancelRequest(7, 9));
+    wiretap.connection(false, 50_002, PRIMARY).sent(aCancelRequest(7, 9));
+    return wiretap;
+  };
+  expect(broken(CANCELS, { wiretap: canceled('10.0.3.1') })).toEqual([]);
+  expect(broken(CANCELS, { wiretap: canceled('10.0.3.2') })).toHaveLength(1);
+});
+
+it('a client that gets neither a session nor an error breaks a law, and so does an error without a reason', () => {
+  const untold = { number: 1, startedAt: 0, readyAt: undefined, endedAt: 10, ending: 'closed by the server' };
+  expect(broken(REFUSALS, { sessions: [untold] })).toHaveLength(1);
+  expect(broken(REFUSALS, { sessions: [{ ...untold, ending: '57P03' }] })).toEqual([]);
+  expect(broken(REFUSALS, { sessions: [untold], pointsmen: [{ isKilled: true, killedAt: 5 }] })).toEqual([]);
+  const told = (message: string): Wiretap =>
+    session({ answers: [], got: [errorOf(['SFATAL', 'VFATAL', 'C57P03', `M${message}`])] });
+  expect(broken(REFUSALS, { wiretap: told('pointsman: no member (no_route)') })).toEqual([]);
+  expect(broken(REFUSALS, { wiretap: told('no') })).toHaveLength(1);
+});
+
+it('a wait beyond the limits breaks a law', () => {
+  const wait = { session: 1, isLogin: true, from: 0, to: 24_000 };
+  expect(broken(WAITS, { waits: [wait] })).toEqual([]);
+  expect(broken(WAITS, { waits: [{ ...wait, to: 25_000 }] })).toHaveLength(1);
+  expect(broken(WAITS, { waits: [{ ...wait, to: 25_000 }], faults: ['postgres freezes'] })).toEqual([]);
+  expect(broken(WAITS, { waits: [{ ...wait, isLogin: false, to: 12_000 }] })).toHaveLength(1);
+});
+
+it('a session before the first complete round breaks a law', () => {
+  const document = {
+    run: 0,
+    at: 1,
+    path: '/cluster',
+    member: 'pg1',
+    result: { kind: 'answered', body: '"pg1" "pg2"' },
+  };
+  const probes = ['pg1', 'pg2'].map((member) => ({
+    run: 0,
+    at: 2,
+    path: '/primary',
+    member,
+    result: { kind: 'failed' },
+  }));
+  const openings = [{ run: 0, at: 3, session: 'w1-1' }];
+  expect(broken(FIRST_ROUND, { openings, answers: [document, ...probes] })).toEqual([]);
+  expect(broken(FIRST_ROUND, { openings, answers: [document, ...probes.slice(1)] })).toHaveLength(1);
+});
+
+it('a read session on a replica that lags, is silent or is left behind breaks a law', () => {
+  const server = { isInRecovery: true, timeline: 2, position: 8_000 };
+  const opening = { run: 0, at: 20_000, host: REPLICA.address, member: 'pg2', session: 'r1-1', server };
+  const yes = { run: 0, at: 19_000, askedAt: 18_900, path: '/replica?lag=4096B', member: 'pg2' };
+  const answers = [{ ...yes, result: { kind: 'answered', status: 200, body: BODY } }];
+  expect(broken(READS, { openings: [opening], answers })).toEqual([]);
+  expect(broken(READS, { openings: [opening], answers: [{ ...answers[0], askedAt: 15_000 }] })).toHaveLength(1);
+  const behind = { ...opening, server: { ...server, position: 4_000 } };
+  expect(broken(READS, { openings: [behind], answers })).toHaveLength(1);
+  const primary = BODY.replace('replica', 'primary').replace('"timeline":2', '"timeline":3');
+  const higher = { ...yes, path: '/primary', member: 'pg1', result: { kind: 'answered', status: 200, body: primary } };
+  expect(broken(READS, { openings: [opening], answers: [higher, ...answers] })).toHaveLength(1);
+  const onPrimary = { ...opening, member: 'pg1', server: { ...server, isInRecovery: false } };
+  expect(broken(READS, { openings: [onPrimary], answers })).toEqual([]);
+  expect(broken(READS, { openings: [onPrimary], answers, shape: { degradedReads: 'none' } })).toHaveLength(1);
+});
+
+it('a write behind the bound breaks a law', () => {
+  const stray = { at: 9_000, member: 'pg1', session: 'w1-1', afterMs: 8_000, isOpening: false };
+  expect(broken(STRAYS, { strays: [stray] })).toEqual([]);
+  expect(broken(STRAYS, { strays: [{ ...stray, afterMs: 9_000 }] })).toHaveLength(1);
+  expect(broken(STRAYS, { strays: [{ ...stray, isOpening: true }] })).toHaveLength(1);
+});
+
+it('a member that counts as dead without a refusal breaks a law', () => {
+  const event = { kind: 'standing_changed', pool: 'read', member: 'pg2', to: { kind: 'leave', cause: 'dead' } };
+  const answer = { run: 0, member: 'pg2', at: 4_900, result: { kind: 'refused' } };
+  expect(broken(DEATHS, { events: [{ at: 5_000, event }], answers: [answer] })).toEqual([]);
+  const local = { ...answer, result: { kind: 'failed', cause: 'local' } };
+  expect(broken(DEATHS, { events: [{ at: 5_000, event }], answers: [local] })).toHaveLength(1);
+});
+
+it('a switchover that does not end breaks a law, and so does a hold without one', () => {
+  const begin = { at: 1_000, event: { kind: 'operation_started', operation: '1' } };
+  const end = { at: 5_000, event: { kind: 'operation_ended', operation: '1' } };
+  const hold = { kind: 'route_changed', pool: 'write', to: { kind: 'hold', cause: 'switchover' } };
+  const open = { kind: 'route_changed', pool: 'write', to: { kind: 'open', targets: [{ member: 'pg1' }] } };
+  const held = [begin, { at: 2_000, event: hold }];
+  expect(broken(SWITCHOVERS, { events: [...held, { at: 4_000, event: open }, end] })).toEqual([]);
+  expect(broken(SWITCHOVERS, { events: [...held, { at: 4_000, event: open }] })).toHaveLength(1);
+  expect(broken(SWITCHOVERS, { events: [...held, end, { at: 9_000, event: open }] })).toHaveLength(1);
+  expect(broken(SWITCHOVERS, { events: [{ at: 2_000, event: hold }] })).toHaveLength(1);
+});
+
+it('a route that comes back without an answer breaks a law, and so does a wrong one at the end', () => {
+  const to = (member: string): object => ({
+    kind: 'route_changed',
+    pool: 'write',
+    to: { kind: 'open', targets: [{ member }] },
+  });
+  const events = ['pg1', 'pg2', 'pg1'].map((member, index) => ({ at: 1_000 * index, event: to(member) }));
+  expect(broken(ROUTES, { events, answers: [{ run: 0, at: 1_500 }] })).toEqual([]);
+  expect(broken(ROUTES, { events })).toHaveLength(1);
+  const route = (member: string): object => ({ kind: 'open', targets: [{ member }] });
+  expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'write', route: route('pg1') }] })).toEqual([]);
+  expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'write', route: route('pg2') }] })).toHaveLength(1);
+  expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'read', route: route('pg3') }] })).toHaveLength(1);
+});
+
+it('a stop that takes too long, lets clients in or cuts a transaction breaks a law', () => {
+  const pointsmen = [{ isKilled: false, drainedAt: 10_000, stoppedAt: 15_000 }];
+  expect(broken(SHUTDOWNS, { pointsmen })).toEqual([]);
+  expect(broken(SHUTDOWNS, { pointsmen: [{ ...pointsmen[0], stoppedAt: 18_000 }] })).toHaveLength(1);
+  const late = { at: 14_000, event: { kind: 'client_accepted' } };
+  expect(broken(SHUTDOWNS, { pointsmen, events: [late] })).toHaveLength(1);
+  const closed = { at: 12_000, event: { kind: 'session_closed', reason: 'shutdown', client: '10.0.3.1:40000' } };
+  const wiretap = (status: string): Wiretap => session({ answers: [readyForQuery(status)] });
+  expect(broken(SHUTDOWNS, { pointsmen, events: [closed], wiretap: wiretap('I') })).toEqual([]);
+  expect(broken(SHUTDOWNS, { pointsmen, events: [closed], wiretap: wiretap('T') })).toHaveLength(1);
+});

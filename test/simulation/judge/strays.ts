@@ -1,0 +1,21 @@
+// No write is sent to a server later than the bound after its member has lost the leader lock (G2, G3, G4): evidence has
+// an age, and silence a grace. Judged when Pointsman sends it, so that a server that was frozen changes nothing.
+import { WRITE_MAX_AGE_MS, SILENCE_GRACE_MS } from '../scene/site.ts';
+import type { Law } from './law.ts';
+import { mayTakeAStranger } from './strangers.ts';
+
+/** The probe before the silence, a busy process, and clocks that drift. Milliseconds. */
+const LATE_MS = 1_500;
+
+export const STRAYS: Law = {
+  guarantee: 'G2, G3, G4',
+  broken: ({ observer, plan }) => {
+    if (mayTakeAStranger(plan)) return [];
+    return observer.strays.flatMap(({ at, member, session, afterMs, isOpening }) => {
+      const mostMs = (isOpening ? WRITE_MAX_AGE_MS : SILENCE_GRACE_MS) + LATE_MS;
+      if (afterMs <= mostMs) return [];
+      const what = isOpening ? `${session} opens` : 'a write is sent';
+      return [`${what} at ${member} at ${at.toFixed(1)}, ${afterMs.toFixed(0)} ms after it had lost the lock`];
+    });
+  },
+};
