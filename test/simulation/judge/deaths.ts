@@ -1,4 +1,4 @@
-// A member counts as dead only when both of its ports have refused (G12): a fault of Pointsman's own host is none of it.
+// A member counts as dead only when both of its ports have refused (G12): a fault of Pointsman's host does not count.
 import type { Scene } from '../scene/scene.ts';
 import type { Law } from './law.ts';
 

@@ -90,26 +90,52 @@ function broken({ broken: judge }: Law, history: History): readonly string[] {
   return judge(scene as unknown as Scene);
 }
 
+interface SessionBytes {
+  /** To its server. */
+  readonly requests?: readonly Uint8Array[];
+  readonly answers?: readonly Uint8Array[];
+  /** To its client. */
+  readonly got?: readonly Uint8Array[];
+  /** To a second server. */
+  readonly second?: Uint8Array;
+}
+
 /** One session, whose bytes a test may change. */
-function session(
-  {
-    requests = [aQuery('SELECT 1')],
-    answers = [readyForQuery('I')],
-    got = answers,
-    pool = WRITE_PORT,
-    second = Buffer.alloc(0),
-  },
-  wiretap = new Wiretap(() => 100),
-): Wiretap {
+function session({
+  requests = [aQuery('SELECT 1')],
+  answers = [readyForQuery('I')],
+  got = answers,
+  second,
+}: SessionBytes): Wiretap {
+  const wiretap = new Wiretap(() => 100);
   const startup = aStartup({ user: 'app', options: '-c app.session=w1-1' });
-  const client = wiretap.connection(true, pool, { address: '10.0.3.1', port: 40_000 });
+  const client = wiretap.connection(true, WRITE_PORT, { address: '10.0.3.1', port: 40_000 });
   const server = wiretap.connection(false, 50_000, PRIMARY);
   client.read(Buffer.concat([startup, aQuery('SELECT 1')]));
   server.sent(Buffer.concat([startup, ...requests]));
   server.read(Buffer.concat(answers));
   client.sent(Buffer.concat(got));
-  if (second.length > 0) wiretap.connection(false, 50_001, REPLICA).sent(Buffer.concat([startup, second]));
+  if (second !== undefined) wiretap.connection(false, 50_001, REPLICA).sent(Buffer.concat([startup, second]));
   return wiretap;
+}
+
+function canceled(address: string): Wiretap {
+  const wiretap = session({ answers: [backendKeyData(7, SECRET), readyForQuery('I')], got: [] });
+  wiretap.connection(true, WRITE_PORT, { address, port: 40_001 }).read(aCancelRequest(7, 9));
+  wiretap.connection(false, 50_002, PRIMARY).sent(aCancelRequest(7, 9));
+  return wiretap;
+}
+
+function told(message: string): Wiretap {
+  return session({ answers: [], got: [errorOf(['SFATAL', 'VFATAL', 'C57P03', `M${message}`])] });
+}
+
+function inStatus(status: string): Wiretap {
+  return session({ answers: [readyForQuery(status)] });
+}
+
+function routeTo(member: string): object {
+  return { kind: 'open', targets: [{ member }] };
 }
 
 it('other bytes than those of the other side break a law, and so does a second server', () => {
@@ -125,12 +151,6 @@ it('other bytes than those of the other side break a law, and so does a second s
 });
 
 it('a cancel request that nobody wanted breaks a law', () => {
-  const canceled = (address: string): Wiretap => {
-    const wiretap = session({ answers: [backendKeyData(7, SECRET), readyForQuery('I')], got: [] });
-    wiretap.connection(true, WRITE_PORT, { address, port: 40_001 }).read(aCancelRequest(7, 9));
-    wiretap.connection(false, 50_002, PRIMARY).sent(aCancelRequest(7, 9));
-    return wiretap;
-  };
   expect(broken(CANCELS, { wiretap: canceled('10.0.3.1') })).toEqual([]);
   expect(broken(CANCELS, { wiretap: canceled('10.0.3.2') })).toHaveLength(1);
 });
@@ -140,8 +160,6 @@ it('a client that gets neither a session nor an error breaks a law, and so does 
   expect(broken(REFUSALS, { sessions: [untold] })).toHaveLength(1);
   expect(broken(REFUSALS, { sessions: [{ ...untold, ending: '57P03' }] })).toEqual([]);
   expect(broken(REFUSALS, { sessions: [untold], pointsmen: [{ isKilled: true, killedAt: 5 }] })).toEqual([]);
-  const told = (message: string): Wiretap =>
-    session({ answers: [], got: [errorOf(['SFATAL', 'VFATAL', 'C57P03', `M${message}`])] });
   expect(broken(REFUSALS, { wiretap: told('pointsman: no member (no_route)') })).toEqual([]);
   expect(broken(REFUSALS, { wiretap: told('no') })).toHaveLength(1);
 });
@@ -219,18 +237,15 @@ it('a switchover that does not end breaks a law, and so does a hold without one'
 });
 
 it('a route that comes back without an answer breaks a law, and so does a wrong one at the end', () => {
-  const to = (member: string): object => ({
-    kind: 'route_changed',
-    pool: 'write',
-    to: { kind: 'open', targets: [{ member }] },
-  });
-  const events = ['pg1', 'pg2', 'pg1'].map((member, index) => ({ at: 1_000 * index, event: to(member) }));
+  const events = ['pg1', 'pg2', 'pg1'].map((member, index) => ({
+    at: 1_000 * index,
+    event: { kind: 'route_changed', pool: 'write', to: routeTo(member) },
+  }));
   expect(broken(ROUTES, { events, answers: [{ run: 0, at: 1_500 }] })).toEqual([]);
   expect(broken(ROUTES, { events })).toHaveLength(1);
-  const route = (member: string): object => ({ kind: 'open', targets: [{ member }] });
-  expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'write', route: route('pg1') }] })).toEqual([]);
-  expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'write', route: route('pg2') }] })).toHaveLength(1);
-  expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'read', route: route('pg3') }] })).toHaveLength(1);
+  expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'write', route: routeTo('pg1') }] })).toEqual([]);
+  expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'write', route: routeTo('pg2') }] })).toHaveLength(1);
+  expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'read', route: routeTo('pg3') }] })).toHaveLength(1);
 });
 
 it('a stop that takes too long, lets clients in or cuts a transaction breaks a law', () => {
@@ -240,7 +255,6 @@ it('a stop that takes too long, lets clients in or cuts a transaction breaks a l
   const late = { at: 14_000, event: { kind: 'client_accepted' } };
   expect(broken(SHUTDOWNS, { pointsmen, events: [late] })).toHaveLength(1);
   const closed = { at: 12_000, event: { kind: 'session_closed', reason: 'shutdown', client: '10.0.3.1:40000' } };
-  const wiretap = (status: string): Wiretap => session({ answers: [readyForQuery(status)] });
-  expect(broken(SHUTDOWNS, { pointsmen, events: [closed], wiretap: wiretap('I') })).toEqual([]);
-  expect(broken(SHUTDOWNS, { pointsmen, events: [closed], wiretap: wiretap('T') })).toHaveLength(1);
+  expect(broken(SHUTDOWNS, { pointsmen, events: [closed], wiretap: inStatus('I') })).toEqual([]);
+  expect(broken(SHUTDOWNS, { pointsmen, events: [closed], wiretap: inStatus('T') })).toHaveLength(1);
 });

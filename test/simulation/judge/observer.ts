@@ -43,7 +43,7 @@ export interface Stray {
   readonly at: number;
   readonly member: string;
   readonly session: string;
-  /** Since its last lease ended. Milliseconds. */
+  /** Since its last lease ended, or it last lied. Milliseconds. */
   readonly afterMs: number;
   readonly isOpening: boolean;
 }
@@ -74,6 +74,8 @@ export class Observer {
   readonly lastRoutes: LastRoute[] = [];
   /** The members that could serve reads then. */
   readonly served = new Set<string>();
+  /** Members are believed about themselves. */
+  readonly #liedAt = new Map<string, number>();
   readonly #world: World;
   readonly #cluster: SimulatedCluster;
 
@@ -86,6 +88,9 @@ export class Observer {
     const { now, schedule } = this.#world;
     const member = this.#cluster.primary();
     this.samples.push({ at: now(), primary: member && { name: member.name, ...placeOf(member) } });
+    for (const { name, manager } of this.#cluster.members) {
+      if (manager.api.fault?.kind === 'lie') this.#liedAt.set(name, now());
+    }
     schedule(EACH_MS, () => this.start());
   }
 
@@ -121,8 +126,10 @@ export class Observer {
   #strays(host: string, session: string, isOpening: boolean): void {
     const member = this.#memberAt(host)?.name;
     const at = this.#world.now();
-    const afterMs = member === undefined ? 0 : withoutLockFor(member, at, this.#cluster.store.leases());
-    if (member !== undefined && afterMs > 0) this.strays.push({ at, member, session, afterMs, isOpening });
+    if (member === undefined) return;
+    const withoutLockMs = withoutLockFor(member, at, this.#cluster.store.leases());
+    const afterMs = Math.min(withoutLockMs, at - (this.#liedAt.get(member) ?? -Infinity));
+    if (afterMs > 0) this.strays.push({ at, member, session, afterMs, isOpening });
   }
 
   #memberAt(host: string): SimulatedCluster['members'][number] | undefined {

@@ -1,5 +1,5 @@
-// A client that waits and does not get a session reads an error that it can parse, with a code and a reason (G9). Only a killed
-// Pointsman, or one that does not listen, is silent.
+// A client that waits and does not get a session reads an error that it can parse, with a code and a reason (G9). Only
+// a killed Pointsman, or one that does not listen, is silent.
 import { framesOf, wiresOf, type Conversation } from './conversations.ts';
 import type { Law } from './law.ts';
 

@@ -21,7 +21,7 @@ function wrongRoutes({ observer, cluster, plan }: Scene): readonly string[] {
   });
 }
 
-/** A route that comes back has a reason that is younger than the route between: an answer that differs, or a silence. */
+/** A route that comes back has a reason that is younger than the route between: an answer. */
 function flaps({ events, observer, plan }: Scene, run: number): readonly string[] {
   if (plan.shape.workers > 1) return [];
   const changes = events.filter((one) => one.run === run && one.event.kind === 'route_changed');

@@ -1,5 +1,5 @@
-// No write is sent to a server later than the bound after its member has lost the leader lock (G2, G3, G4): evidence has
-// an age, and silence a grace. Judged when Pointsman sends it, so that a server that was frozen changes nothing.
+// No write is sent to a server later than the bound after its member has lost the leader lock (G2, G3, G4): evidence
+// has an age, and silence a grace. The moment of sending counts, so that a server that was frozen changes nothing.
 import { WRITE_MAX_AGE_MS, SILENCE_GRACE_MS } from '../scene/site.ts';
 import type { Law } from './law.ts';
 import { mayTakeAStranger } from './strangers.ts';
