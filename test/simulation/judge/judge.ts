@@ -9,6 +9,7 @@ import { LEFTOVERS } from './leftovers.ts';
 import { ONE_PRIMARY } from './one-primary.ts';
 import { READS } from './reads.ts';
 import { REFUSALS } from './refusals.ts';
+import { RELOADS } from './reloads.ts';
 import { ROUTES } from './routes.ts';
 import { SESSIONS } from './sessions.ts';
 import { SHUTDOWNS } from './shutdowns.ts';
@@ -34,6 +35,7 @@ const LAWS = [
   DEATHS,
   SHUTDOWNS,
   ROUTES,
+  RELOADS,
   STATE,
   SESSIONS,
   STRANGERS,

@@ -11,8 +11,10 @@ import { DEATHS } from './deaths.ts';
 import { EXACT_BYTES } from './exact-bytes.ts';
 import { FIRST_ROUND } from './first-round.ts';
 import type { Law } from './law.ts';
+import { LEFTOVERS } from './leftovers.ts';
 import { READS } from './reads.ts';
 import { REFUSALS } from './refusals.ts';
+import { RELOADS } from './reloads.ts';
 import { ROUTES } from './routes.ts';
 import { SHUTDOWNS } from './shutdowns.ts';
 import { STRAYS } from './strays.ts';
@@ -69,7 +71,7 @@ function broken({ broken: judge }: Law, history: History): readonly string[] {
     world: { now: () => 60_000 },
     events: events.map((event) => ({ run: 0, ...event })),
     pointsmen,
-    sites: [{ wiretap }],
+    sites: [{ wiretap, host: { connectionCount: () => 0, timerCount: () => 0, requestTimers: () => 0 } }],
     clients: [{ account: { name: 'w1', sessions, waits } }],
     cluster: {
       members: [{ name: 'pg1' }, { name: 'pg2' }],
@@ -136,6 +138,19 @@ function inStatus(status: string): Wiretap {
 
 function routeTo(member: string): object {
   return { kind: 'open', targets: [{ member }] };
+}
+
+function reloaded(result: object, after: object, pools: readonly string[] = []): object {
+  return {
+    isKilled: false,
+    parts: {
+      running: { config: { pools: [{ name: 'write' }] } },
+      monitor: { table: () => ({ pools: new Map(['write', ...pools].map((name) => [name, {}])) }) },
+    },
+    reloads: [
+      { result, before: { file: { hold: 1 } }, after, loaded: { kind: 'loaded', config: { file: { hold: 2 } } } },
+    ],
+  };
 }
 
 it('other bytes than those of the other side break a law, and so does a second server', () => {
@@ -246,6 +261,26 @@ it('a route that comes back without an answer breaks a law, and so does a wrong 
   expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'write', route: routeTo('pg1') }] })).toEqual([]);
   expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'write', route: routeTo('pg2') }] })).toHaveLength(1);
   expect(broken(ROUTES, { lastRoutes: [{ run: 0, pool: 'read', route: routeTo('pg3') }] })).toHaveLength(1);
+});
+
+it('a reload in part breaks a law', () => {
+  const [done, failed] = [{ kind: 'reloaded', needsRestart: [] }, { kind: 'failed' }];
+  expect(broken(RELOADS, { pointsmen: [reloaded(done, { file: { hold: 2 } })] })).toEqual([]);
+  expect(broken(RELOADS, { pointsmen: [reloaded(failed, { file: { hold: 1 } })] })).toEqual([]);
+  expect(broken(RELOADS, { pointsmen: [reloaded(done, { file: { hold: 1 } })] })).toHaveLength(1);
+  expect(broken(RELOADS, { pointsmen: [reloaded(failed, { file: { hold: 2 } })] })).toHaveLength(1);
+  expect(broken(RELOADS, { pointsmen: [reloaded(done, { file: { hold: 2 } }, ['read'])] })).toHaveLength(1);
+});
+
+it('a connection to a server that outlives its client breaks a law', () => {
+  const wiretap = session({});
+  const [client, server] = wiretap.connections;
+  server?.ended();
+  client?.ended();
+  expect(broken(LEFTOVERS, { wiretap })).toEqual([]);
+  const left = session({});
+  left.connections[0]?.ended();
+  expect(broken(LEFTOVERS, { wiretap: left })).toHaveLength(1);
 });
 
 it('a stop that takes too long, lets clients in or cuts a transaction breaks a law', () => {

@@ -2,7 +2,7 @@
 // chance and the network of that host. Log, metrics and admin API are left out.
 import { createLongOperations, type AppOperations } from '../../../src/app/long-operations.ts';
 import type { Machine } from '../../../src/app/machine.ts';
-import { reload } from '../../../src/app/reload.ts';
+import { reload, type ReloadResult } from '../../../src/app/reload.ts';
 import { createCore, type RoutingCore } from '../../../src/app/routing-core.ts';
 import { clusterControl } from '../../../src/app/cluster-control.ts';
 import type { OperationResult } from '../../../src/documents/cluster-documents.ts';
@@ -47,6 +47,14 @@ export interface Witness {
   readonly sent: SentBytes;
 }
 
+export interface Reload {
+  readonly result: ReloadResult;
+  readonly before: Config;
+  readonly after: Config;
+  /** As the file has it. */
+  readonly loaded: LoadResult;
+}
+
 export class SimulatedPointsman {
   readonly host: Host;
   readonly #world: World;
@@ -58,6 +66,7 @@ export class SimulatedPointsman {
   /** It was told to stop. */
   drainedAt: number | undefined;
   stoppedAt: number | undefined;
+  readonly reloads: Reload[] = [];
 
   constructor({ world, host, file, onEvent, witness }: PointsmanOptions) {
     this.host = host;
@@ -102,7 +111,11 @@ export class SimulatedPointsman {
 
   /** SIGHUP. It may be a file that no Pointsman can use. */
   async reload(file: PointsmanOptions['file']): Promise<void> {
+    // A killed process takes no signal.
+    if (this.isKilled) return;
     const { core, events, branches, connect } = this.#core;
+    const before = core.running.config;
+    const loaded = load(file);
     const reloaded = await reload(
       {
         ...core,
@@ -114,8 +127,9 @@ export class SimulatedPointsman {
         onEvent: events.emit,
         onListeners: () => {},
       },
-      load(file),
+      loaded,
     );
+    this.reloads.push({ result: reloaded, before, after: core.running.config, loaded });
     if (reloaded.kind === 'reloaded' && reloaded.changed.length > 0) this.#operations.reloaded();
   }
 
