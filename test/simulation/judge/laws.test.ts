@@ -72,7 +72,7 @@ function broken({ broken: judge }: Law, history: History): readonly string[] {
     events: events.map((event) => ({ run: 0, ...event })),
     pointsmen,
     sites: [{ wiretap, host: { connectionCount: () => 0, timerCount: () => 0, requestTimers: () => 0 } }],
-    clients: [{ account: { name: 'w1', sessions, waits } }],
+    clients: [{ account: { name: 'w1', sessions, waits, mischief: [] } }],
     cluster: {
       members: [{ name: 'pg1' }, { name: 'pg2' }],
       primary: () => ({ name: 'pg1' }),
