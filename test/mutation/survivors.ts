@@ -87,10 +87,13 @@ export const SURVIVORS: readonly Survivor[] = [
     "why.code === 'exclusive_elsewhere'",
     'true',
   ]),
-  survivorsOf('core/decide-routes', 'a pool without a fallback has no route of one', [
-    'pool.fallback === undefined',
-    'false',
-  ]),
+  survivorsOf(
+    'core/decide-routes',
+    'a pool without a fallback has no route and no decision of one',
+    ['pool.fallback === undefined', 'false'],
+    ['fallbackPool === undefined', 'false'],
+    ['fallback === undefined', 'false'],
+  ),
   survivorsOf('core/decide-routes', 'no member without an address is open', ['address === undefined', 'false']),
   survivorsOf('core/decide-routes', 'each pool has all members', ['other === undefined', 'false']),
   survivorsOf('core/decide-routes', 'each need but the other two is a refusal', ["'refused'", '""']),
@@ -169,4 +172,13 @@ export const SURVIVORS: readonly Survivor[] = [
   ),
   survivorsOf('wire/talk/session-restore', 'no setting has the name null', ["typeof name === 'string'", 'true']),
   survivorsOf('wire/talk/session-restore', 'no list of columns is a text', ["'none'", '""']),
+  survivorsOf('core/observe', 'of two answers of one instant that are no yes either is as good', [
+    "verdict.kind === 'positive'",
+    'true',
+  ]),
+  survivorsOf('core/observe', 'the report stands only while each check has an answer', ['now !== undefined', 'true']),
+  survivorsOf('proxy/connect/hold-queue', 'of two clients whose pauses are over either may go first', [
+    'entry.notBefore <= now',
+    'entry.notBefore < now',
+  ]),
 ].flat();
