@@ -150,6 +150,7 @@ export default defineConfig({
           name: 'simulation',
           include: ['test/simulation/**/*.test.ts'],
           env: ENV,
+          globalSetup: resolve(import.meta.dirname, 'simulation/situations-folder.ts'),
           maxWorkers: LANES,
           sequence: { groupOrder: 0 },
           testTimeout: PROCESSES_MS,

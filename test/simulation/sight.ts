@@ -2,19 +2,19 @@
 import type { ReportedEvent } from '../../src/reports/events.ts';
 import type { ClientMischief } from './clients/client-account.ts';
 import type { FaultKind } from './scene/plan.ts';
-import type { Scene, TimedEvent } from './scene/scene.ts';
+import { START_MS, type Scene, type TimedEvent } from './scene/scene.ts';
 
 type Kind = ReportedEvent['kind'];
 type Of<One extends Kind> = Extract<ReportedEvent, { readonly kind: One }>;
 type Stage = 'held' | 'relayed' | 'parked' | 'unknown';
 
-const START_MS = 2_000;
-
 export class Sight {
   readonly scene: Scene;
+  readonly #byKind: ReadonlyMap<Kind, Scene['events']>;
 
   constructor(scene: Scene) {
     this.scene = scene;
+    this.#byKind = Map.groupBy(scene.events, ({ event }) => event.kind);
   }
 
   has<One extends Kind>(kind: One, test: (event: Of<One>) => boolean = () => true): boolean {
@@ -23,7 +23,7 @@ export class Sight {
 
   all<One extends Kind>(kind: One): readonly (Pick<TimedEvent, 'at' | 'run'> & { readonly event: Of<One> })[] {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind decides the type
-    return this.scene.events.filter(({ event }) => event.kind === kind) as never;
+    return (this.#byKind.get(kind) ?? []) as never;
   }
 
   ended(reason: string): boolean {

@@ -20,7 +20,8 @@ export interface TimedEvent {
 }
 
 const STEP_MS = 2_000;
-const START_MS = 2_000;
+/** The clients and the faults begin then. Milliseconds. */
+export const START_MS = 2_000;
 /** Keepalive finds the host of a server that has lost the answer within 15 s. */
 const LONGEST_WAIT_MS = 16_000;
 
