@@ -76,4 +76,11 @@ export const LOAD_BEARING_LINES: readonly LoadBearingLine[] = [
     line: 'const detail = mismatchOf(snapshot, record, outcome.body);',
     without: 'const detail = undefined;',
   },
+  {
+    name: 'the first complete round',
+    guarantee: 'G13',
+    file: 'core/decide-routes.ts',
+    line: 'if (!isComplete || standing.kind',
+    without: 'if (standing.kind',
+  },
 ];

@@ -75,7 +75,7 @@ function broken({ broken: judge }: Law, history: History): readonly string[] {
     clients: [{ account: { name: 'w1', sessions, waits, mischief: [] } }],
     cluster: {
       members: [{ name: 'pg1' }, { name: 'pg2' }],
-      primary: () => ({ name: 'pg1' }),
+      primary: () => ({ name: 'pg1', server: { timeline: () => 2 } }),
       ledger: { promotions: [] },
       systemIdentifier: '7',
     },

@@ -10,8 +10,12 @@ export const ROUTES: Law = {
 };
 
 function wrongRoutes({ observer, cluster, plan }: Scene): readonly string[] {
-  const primary = cluster.primary()?.name;
-  if (primary === undefined || mayTakeAStranger(plan)) return [];
+  const member = cluster.primary();
+  if (member === undefined || mayTakeAStranger(plan)) return [];
+  // A primary below a timeline that was given up is refused for 30 s (guarantees.md: timelines).
+  const highest = Math.max(0, ...cluster.ledger.promotions.map(({ timeline }) => timeline));
+  if (member.server.timeline() < highest) return [];
+  const primary = member.name;
   return observer.lastRoutes.flatMap(({ run, pool, route }) => {
     const targets = route?.kind === 'open' ? route.targets.map(({ member }) => member) : [];
     const isRight =
