@@ -177,8 +177,11 @@ export const SURVIVORS: readonly Survivor[] = [
     'true',
   ]),
   survivorsOf('core/observe', 'the report stands only while each check has an answer', ['now !== undefined', 'true']),
-  survivorsOf('proxy/connect/hold-queue', 'of two clients whose pauses are over either may go first', [
-    'entry.notBefore <= now',
-    'entry.notBefore < now',
-  ]),
+  survivorsOf(
+    'proxy/connect/hold-queue',
+    'of two clients whose pauses are over either may go first',
+    ['entry.notBefore <= now', 'entry.notBefore < now'],
+    ['entry.notBefore < next.notBefore', 'entry.notBefore <= next.notBefore'],
+  ),
+  survivorsOf('wire/talk/session-restore', 'the server has taken the same statement before', ["'the encoding'", '""']),
 ].flat();

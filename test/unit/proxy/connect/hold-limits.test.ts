@@ -168,13 +168,15 @@ test('the rate holds as well for clients that come while the route is open', asy
 
 test('of clients with a pause the one whose pause ends first goes first, each at the end of its own', async () => {
   const lab = new Lab();
+  lab.policy = { ...POLICY, maxSessions: 10 };
   lab.decide({ write: OPEN });
-  for (const [id, pauseMs] of [300, 200, 100].entries()) lab.enter(id + 1, { pauseMs });
+  for (const [id, pauseMs] of [250, 200, 300, 100].entries()) lab.enter(id + 1, { pauseMs });
   await lab.clock.advance(300);
   expect(lab.log.filter((line) => line.includes('released after'))).toEqual([
-    '3 released after 100',
+    '4 released after 100',
     '2 released after 200',
-    '1 released after 300',
+    '1 released after 250',
+    '3 released after 300',
   ]);
 });
 

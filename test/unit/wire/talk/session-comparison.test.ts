@@ -107,6 +107,10 @@ test('a session that has set nothing has nothing set', () => {
   const { log } = restore({}, { state: aState(), unnamed: UNNAMED });
   expect(log.filter((line) => line.includes('json_each_text'))).toEqual([]);
   expect(log.filter((line) => line.includes("set_config('client_encoding'"))).toEqual([]);
+  expect(
+    executed(log).filter((line) => line.includes('client_encoding')),
+    'ours, once',
+  ).toHaveLength(1);
   const plain = restore({}, { state: aState(), unnamed: { ...UNNAMED, encoding: 'UTF8' } });
   expect(plain.log).toEqual(log);
 });
