@@ -48,7 +48,8 @@ test('lost: no report of the next primary tells that it has not crashed', () => 
 
 test('a server that still recovers may become one', () => {
   const standby: WalReport = { kind: 'standby', replayed: 6_000, transactions: TRANSACTIONS };
-  expect(follows(LEFT, standby)).toMatchObject({ kind: 'not_yet' });
+  expect(follows(LEFT, standby)).toEqual({ kind: 'not_yet', why: 'other_timeline' });
+  expect(succeeds(LEFT, undefined, FIRST_SEEN), 'its words are not understood').toEqual(LOST);
   expect(follows(standby, aPrimary(4, 9_000, 8_000))).toEqual(LOST);
 });
 

@@ -79,6 +79,11 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     expect(standing(...probes.map((one) => refused({ ...one, postgres: 'silent' })))).toBe('open positive');
   });
 
+  test('loses them in a pool without a fallback as well, while one of its own members answers', () => {
+    const table = aTable(ALONE, 3100, ...ROUND, ...holes('pg-2', 1000, 2000, 3000), ...others);
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave silent vanished');
+  });
+
   test('never loses them for that where `silent_probes` is off', () => {
     const off = aPolicy({ probe: { silentProbes: undefined } });
     const table = aTable(off, 3100, ...ROUND, ...holes('pg-2', 1000, 2000, 3000), ...others);
