@@ -144,10 +144,14 @@ function standingOf(record: MemberRecord, of: PoolCase, election: Election): Sta
     });
   }
   if (isLeftToPostgres) return { kind: 'keep', why: check.verdict.why };
+  const isKept = isKeptSince(heldAt(record, check, probe), record, of);
+  const { winner } = election;
+  if (isKept && winner !== undefined && winner !== record.member.name) {
+    return leave('demoted', { code: 'superseded', detail: `${winner} is proven to be the next one` });
+  }
   if (check.verdict.kind === 'not_now') {
     return untilGrace(isKeptSince(record.answeredAt, record, of), check.verdict.why);
   }
-  const isKept = isKeptSince(heldAt(record, check, probe), record, of);
   if (record.mismatch !== undefined) {
     return untilGrace(isKept, { code: 'other_cluster', detail: record.mismatch.detail });
   }

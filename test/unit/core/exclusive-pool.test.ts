@@ -320,10 +320,10 @@ describe('scenario 28: a reused address', () => {
     expect(standingIn(aTable(POLICY, 15_000, ...ROUND, other), 'write', 'pg-1')).toBe('leave silent other_cluster');
   });
 
-  test('it is no rival of the member that takes over', () => {
+  test('it is no rival of the member that takes over, and its sessions end then', () => {
     const table = aTable(POLICY, 1200, ...ROUND, other, isPrimary('pg-2', 1100));
     expect(openIn(table, 'write')).toEqual(['pg-2']);
-    expect(standingIn(table, 'write', 'pg-1')).toBe('keep other_cluster');
+    expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted superseded');
   });
 
   test('a server that was stopping there gets no more time for it', () => {

@@ -61,6 +61,18 @@ describe('scenario 9: two members answer yes', () => {
     expect(standingIn(after, 'write', 'pg-2')).toBe('leave silent two_primaries');
   });
 
+  test.each([1, undefined])(
+    'G4: a silent member is left at once when another one is proven, on timeline %s',
+    (timeline) => {
+      const history = [LIST, isReplica('pg-2', 0), yes('pg-1', 1000, timeline), silent({ member: 'pg-1', at: 3000 })];
+      const before = aTable(POLICY, 6200, ...history);
+      expect(standingIn(before, 'write', 'pg-1')).toBe('keep no_answer');
+      const table = aTable(POLICY, 6200, ...history, yes('pg-2', 6100, timeline));
+      expect(openIn(table, 'write')).toEqual(['pg-2']);
+      expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted superseded');
+    },
+  );
+
   test('the grace begins with the rivalry, not with the past of a rival', () => {
     const past = [LIST, yes('pg-2', 0), isReplica('pg-1', 0), silent({ member: 'pg-2', at: 1000 })];
     const taken = [
