@@ -11,11 +11,13 @@ const OWN_STATEMENT = '_pointsman';
 export const EXACT_BYTES: Law = {
   guarantee: 'G7, G8',
   broken(scene) {
-    const moves = scene.plan.shape.moves !== 'off';
-    return wiresOf(scene).conversations.flatMap((conversation) => [
-      ...(moves ? requestsInOrder(conversation) : requestsExactly(conversation)),
-      ...(moves ? answersInOrder(conversation) : answersExactly(conversation)),
-    ]);
+    const mayMove = scene.plan.shape.moves !== 'off';
+    return wiresOf(scene).conversations.flatMap((conversation) => {
+      const isCut = mayMove || canceledHere(conversation) > 0;
+      return isCut
+        ? [...requestsInOrder(conversation), ...answersInOrder(conversation)]
+        : [...requestsExactly(conversation), ...answersExactly(conversation)];
+    });
   },
 };
 
@@ -47,13 +49,27 @@ function isOwnEnd(bytes: Buffer): boolean {
   return frames.every(({ type }) => type === 'E') && (frames.length > 0 || bytes[0] === 0x45);
 }
 
-/** Each message with a number of its client's goes to one server once, in its order, and none is left out. */
-function requestsInOrder({ session, client, legs }: Conversation): readonly string[] {
+/**
+ * Each message with a number of its client's goes to one server once, in its order, and none is left out, but for
+ * statements that a cancel request took out.
+ */
+function requestsInOrder(conversation: Conversation): readonly string[] {
+  const { session, client, legs } = conversation;
   const asked = framesOf(client.requests, true).frames.filter(isUnique).map(textOf);
   const sent = legs.flatMap(({ requests }) => framesOf(requests, true).frames.filter(isUnique).map(textOf));
-  const wrong = sent.findIndex((text, index) => text !== asked[index]);
-  if (wrong === -1) return [];
-  return [`${session}: message ${wrong + 1} to its servers is ${sent[wrong]}, and its client sent ${asked[wrong]}`];
+  const most = canceledHere(conversation);
+  let leftOut = 0;
+  for (const [index, text] of sent.entries()) {
+    while (leftOut < most && text !== asked[index + leftOut]) leftOut += 1;
+    const due = asked[index + leftOut];
+    if (text !== due) return [`${session}: message ${index + 1} to its servers is ${text}, and its client sent ${due}`];
+  }
+  return [];
+}
+
+/** How many statements a cancel request took out while they waited. */
+function canceledHere({ client }: Conversation): number {
+  return framesOf(client.answers, false).frames.filter(saysCanceled).length;
 }
 
 /** Each answer is a server's, in its order, but for the error that ends a session. */

@@ -52,7 +52,8 @@ function staysIn(events: readonly TimedEvent[], endless: number): readonly Stay[
     if (!('pool' in event) || event.pool !== 'write') continue;
     if (event.kind === 'session_opened' && event.member !== undefined) begin(event.session, event.member, at);
     else if (event.kind === 'session_moved') begin(event.session, event.to, at);
-    else if (event.kind === 'session_parked') end(event.session, at);
+    // Its server has ended it before: a question whether it meant this session alone came between.
+    else if (event.kind === 'session_parked') end(event.session, event.cause === 'dead' ? -Infinity : at);
     else if (event.kind === 'session_closed') end(event.session, at - (event.lingeredMs ?? 0));
   }
   return stays;
