@@ -87,7 +87,7 @@ export function seemsCaughtUp(
   return followed(record) === primary.timeline && hasReplayed(replayed, shown, primary);
 }
 
-interface ProvenPrimary {
+export interface ProvenPrimary {
   readonly record: MemberRecord;
   readonly timeline: number;
 }
@@ -96,7 +96,11 @@ interface ProvenPrimary {
  * The one member that said yes as a primary after `since`, on the highest timeline. Two members that ever did so gave
  * the same number to different timelines: a position of one says nothing about the other.
  */
-function provenPrimary(pools: readonly PoolPolicy[], snapshot: Snapshot, since: Instant): ProvenPrimary | undefined {
+export function provenPrimary(
+  pools: readonly PoolPolicy[],
+  snapshot: Snapshot,
+  since: Instant,
+): ProvenPrimary | undefined {
   const { highestTimeline: timeline, highestTimelineBy } = snapshot;
   if (timeline === undefined || highestTimelineBy.length > 1) return undefined;
   const checks = pools.map(({ check }) => check).filter(({ family }) => family === 'primary');

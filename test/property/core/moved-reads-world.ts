@@ -115,6 +115,16 @@ export class MovedReadsWorld {
     return this.#server(name).life;
   }
 
+  primary(): MemberName | undefined {
+    return this.#servers.find(({ isPrimary }) => isPrimary)?.name;
+  }
+
+  /** Where its WAL ends, and up to where it is flushed. Bytes. */
+  wal(name: MemberName): { readonly commits: readonly Commit[]; readonly written: number; readonly flushed: number } {
+    const { wal, flushed } = this.#server(name);
+    return { commits: wal, written: wal.length * RECORD_BYTES, flushed: flushed * RECORD_BYTES };
+  }
+
   shows(name: MemberName): readonly Commit[] {
     const { isPrimary, visible, wal, shownRecords } = this.#server(name);
     return isPrimary ? visible : wal.slice(0, shownRecords);
