@@ -69,8 +69,12 @@ export class ClientFollower extends FrameWalker {
    * two transactions. Data of a COPY goes on. Returns how many bytes were read; the rest must wait until none is due.
    */
   walkOneByOne(chunk: Uint8Array): number {
-    const read = this.walkWhile(chunk, (type) => !this.#unanswered.isDue() || !REQUESTS.has(type));
-    return this.isFollowing() ? read : chunk.length;
+    return this.#walkWhile(chunk, (type) => !this.#mustWait(type));
+  }
+
+  /** As `walkOneByOne` with `isOneByOne`, and no message comes that may begin a transaction. */
+  walkUntilTransaction(chunk: Uint8Array, mayBegin: (type: number) => boolean, isOneByOne: boolean): number {
+    return this.#walkWhile(chunk, (type) => !mayBegin(type) && !(isOneByOne && this.#mustWait(type)));
   }
 
   isTerminating(): boolean {
@@ -85,6 +89,17 @@ export class ClientFollower extends FrameWalker {
 
   protected override reportRest(type: number, bytes: Uint8Array, from: number, to: number): void {
     if (type === QUERY || type === PARSE) this.#memory?.goesOn(bytes, from, to);
+  }
+
+  /** Returns how many bytes were read. Invalid ones are the server's to judge. */
+  #walkWhile(chunk: Uint8Array, mayBegin: (type: number) => boolean): number {
+    const read = this.walkWhile(chunk, mayBegin);
+    return this.isFollowing() ? read : chunk.length;
+  }
+
+  /** An answer is due, behind which the request would come. */
+  #mustWait(type: number): boolean {
+    return this.#unanswered.isDue() && REQUESTS.has(type);
   }
 }
 

@@ -39,6 +39,18 @@ export class SessionFollower {
     return chunk.length;
   }
 
+  /**
+   * As `fromClient`, but stops before a message that may begin a transaction. `isOneByOne`: as `fromClientOneByOne`, as
+   * well. Returns how many bytes may be forwarded by now.
+   */
+  fromClientUntilTransaction(chunk: Uint8Array, isOneByOne = false): number {
+    if (this.#backend.isFollowing()) {
+      return this.#client.walkUntilTransaction(chunk, this.#mayBeginTransaction, isOneByOne);
+    }
+    this.fromClient(chunk);
+    return chunk.length;
+  }
+
   /** After `fromClientOneByOne`: no bytes need to wait any more. */
   mayGoOn(): boolean {
     return !this.#unanswered.isDue() || !this.#isFollowing();
@@ -115,6 +127,14 @@ export class SessionFollower {
   fatal(): string | undefined {
     return this.#backend.fatal();
   }
+
+  /** While answers are due it is not known whether they end a transaction. */
+  readonly #mayBeginTransaction = (type: number): boolean => {
+    if (!this.#unanswered.mayBegin(type)) return false;
+    const transaction = this.#backend.transaction();
+    const isKnown = this.#unanswered.isSettled() || this.#unanswered.mayBeSynced();
+    return !(isKnown && (transaction === 'open' || transaction === 'failed'));
+  };
 
   #isFollowing(): boolean {
     return this.#client.isFollowing() && this.#backend.isFollowing();

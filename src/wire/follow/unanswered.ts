@@ -69,6 +69,17 @@ export class UnansweredMessages {
   /** The state that holds instead, if the server says something that cannot be in this one. */
   #otherwise: UnansweredMessages | undefined;
 
+  /**
+   * A transaction may begin with a message of this type, where the session is in none. Behind messages that wait for
+   * their Sync it belongs to the transaction of the first of them, but for those that have run nothing.
+   */
+  mayBegin(type: number): boolean {
+    const kind = KINDS[type] ?? NONE;
+    if (kind === NONE || kind === SYNC || kind === COPY_END) return false;
+    const isOfAnother = this.#isCopyingIn || this.#isDiscarding || (this.#isOpen && !this.mayBeSynced());
+    return !isOfAnother || this.#otherwise?.mayBegin(type) === true;
+  }
+
   /** A message of the client goes to the server. False: too many are unanswered. */
   sends(type: number): boolean {
     const kind = KINDS[type] ?? NONE;
