@@ -58,17 +58,23 @@ export function primaryServer({ pools, snapshot, since }: ReadEvidence): Primary
 }
 
 /**
+ * `proven`: by `primaryServer`, at this moment.
+ *
  * A commit is acknowledged when its record is written, so it is before the end of the records that the primary names
  * later. A standby that follows the primary's timeline has the same records, and shows those that it has replayed.
  */
-export function judge(evidence: ReadEvidence, read: WaitingRead, { primary, replica }: ServerWords): ReadVerdict {
-  const proven = primaryServer(evidence);
+export function judge(
+  snapshot: Snapshot,
+  proven: PrimaryServer | undefined,
+  read: WaitingRead,
+  { primary, replica }: ServerWords,
+): ReadVerdict {
   if (proven === undefined) return UNPROVEN;
   const isOfPrimary = primary !== undefined && isServer(primary, proven) && primary.timeline === proven.timeline;
   // A primary shows all that it has acknowledged, and a session that it has taken in ends when it is one no more.
   if (isServer(read.server, proven)) return isOfPrimary && primary.question > read.connected ? YES : UNASKED;
   if (!isOfPrimary || primary.question <= read.arrived) return UNASKED;
-  const record = evidence.snapshot.members.get(read.server.member);
+  const record = snapshot.members.get(read.server.member);
   const isMember = isSameAddress(record?.member.postgres, read.server.address);
   if (!isMember || followed(record) !== proven.timeline) return TIMELINE_UNKNOWN;
   if (replica === undefined || !isServer(replica, read.server) || replica.question <= read.connected) return UNASKED;

@@ -128,6 +128,8 @@ export const CLOSE_REASONS = {
   connect_failed: { ...REFUSED, sqlState: '08006' },
   /** The server reported at the start of the session that it takes no writes. */
   landed_on_standby: { ...ENDED, sqlState: '57P03', isReset: true, counts: 'cut' },
+  /** The pool has `causal_reads`, and the stream cannot be read, so nothing can wait before a transaction. */
+  causal_reads_unreadable: { ...ENDED, sqlState: '0A000', phase: 'both', isReset: true, counts: 'cut' },
   evicted_dead: EVICTED,
   evicted_demoted: EVICTED,
   evicted_silent: EVICTED,

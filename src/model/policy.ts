@@ -2,6 +2,7 @@
 // sizes in bytes.
 import type { MemberTls } from './member-tls.ts';
 import type { Check } from './check.ts';
+import type { CausalReadsPolicy } from './causal-reads.ts';
 import type { LeaveCause } from './close-reason.ts';
 import type { KeyPairFiles } from './key-pair.ts';
 import type { Address } from './member.ts';
@@ -82,6 +83,8 @@ export interface PoolPolicy {
   readonly drainTimeoutMs: number;
   /** Sessions that another member would serve better stay this long first, so that a short change moves no session. */
   readonly relocateAfterMs: number;
+  /** Absent: a read may miss acknowledged writes. */
+  readonly causalReads?: CausalReadsPolicy | undefined;
 }
 
 /** When new clients of the primary begin to wait for a scheduled switchover. */

@@ -27,6 +27,7 @@ import { nameKey } from './client-names.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
 import type { Farewell, SessionControl, Stage } from './stage.ts';
 import type { ClientStartup, StartupHandOver } from './startup/client-startup.ts';
+import { startupParameters } from '../wire/startup/startup.ts';
 import { choosePool } from './startup/startup-parameters.ts';
 
 export interface ArrivingOptions {
@@ -125,7 +126,7 @@ export class Arriving implements Stage {
     session.pool = chosen.pool;
     this.#policy = parts.pool(chosen.pool) ?? this.#policy;
     if (parameters !== undefined) parts.registry.settled(session);
-    if (chosen.kind === 'pool') return this.#route();
+    if (chosen.kind === 'pool') return this.#isReadable() ? this.#route() : session.end('causal_reads_unreadable');
     this.#parked?.drop();
     return parts.connectToBranch({
       ...chosen,
@@ -137,6 +138,13 @@ export class Arriving implements Stage {
       onConnected: (server, backend, reply) => this.#connected(server, backend, reply),
       onRefused: (reason, detail) => session.end(reason, detail),
     });
+  }
+
+  /** As far as the pool needs it. */
+  #isReadable(): boolean {
+    if (this.#policy.causalReads === undefined) return true;
+    const parameters = this.#startup.parameters();
+    return parameters !== undefined && !startupParameters(parameters.forwarded).has('replication');
   }
 
   /** The limit on sessions from one address could not be checked before. */
@@ -283,6 +291,7 @@ export class Arriving implements Stage {
     const client = this.client();
     const { clock, cancels } = parts;
     const { isReadable } = handedOver;
+    const reads = 'member' in server ? parts.reads.gateFor(session, this.#policy) : undefined;
     const conversation = new Conversation({
       client,
       clock,
@@ -290,7 +299,9 @@ export class Arriving implements Stage {
       traffic: record.traffic,
       idleListeners,
       cancels,
+      transactions: reads,
     });
+    reads?.reads(conversation);
     const relayed = new Relayed({
       session,
       client,

@@ -17,6 +17,7 @@ import { watchLimits } from './ending/session-limits.ts';
 import { TcpTimeouts } from './ending/tcp-timeouts.ts';
 import { RoleVerifiers } from './login/role-verifiers.ts';
 import { LoadedMover } from './moves/load-mover.ts';
+import { CausalReads } from './reads/causal-reads.ts';
 import type { ProxyDependencies, ProxyOptions, ProxyPolicy } from './options.ts';
 import { PolicyInForce } from './policy-in-force.ts';
 import type { RelayServices } from './relay/relayed.ts';
@@ -50,6 +51,7 @@ export interface ProxyParts
   readonly mover: LoadedMover;
   /** For logins. */
   readonly verifiers: RoleVerifiers;
+  readonly reads: CausalReads;
 }
 
 /** The parts that are there first. */
@@ -172,6 +174,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
       connectAttempts: () => backend().connectAttempts,
     }),
     cancels,
+    reads: new CausalReads({ ...options, policy: () => inForce.current(), pool, positions: undefined }),
     verifiers: new RoleVerifiers({ ...options, dial: dialServer, policy: () => inForce.current().logins }),
   };
 }

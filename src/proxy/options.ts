@@ -2,6 +2,7 @@
 import type { Server, ServerOpts, Socket } from 'node:net';
 import type { ReadPem } from '../model/pem.ts';
 import type { Address } from '../model/member.ts';
+import type { QuestionsPolicy } from '../model/causal-reads.ts';
 import type { BranchBackendsPolicy, BranchConnectPolicy, LocateBranch } from '../model/branch.ts';
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Trigger } from '../reports/trigger.ts';
@@ -16,6 +17,7 @@ import type {
   ListenerPolicy,
   PoolName,
   PoolPolicy,
+  ProbePolicy,
   RelayMode,
 } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
@@ -38,6 +40,10 @@ export interface ProxyPolicy {
   readonly moves?: MovesPolicy | undefined;
   /** Absent: a client that binds its login has one TLS connection with the server. */
   readonly logins?: LoginsPolicy | undefined;
+  /** Absent: no server is asked for its positions. */
+  readonly questions?: QuestionsPolicy | undefined;
+  /** Absent: no read is gated. */
+  readonly probe?: Pick<ProbePolicy, 'writeMaxAgeMs'> | undefined;
 }
 
 /** The part of the policy of branches that a proxy needs. */

@@ -78,7 +78,7 @@ class RunningProxy implements LocalProxy {
   }
 
   tableChanged(actions: readonly Action[]): void {
-    const { inForce, picker, degraded, parked, holdQueue, mover } = this.#parts;
+    const { inForce, picker, degraded, parked, holdQueue, mover, reads } = this.#parts;
     const table = this.#parts.table();
     evict(actions, {
       ...this.#parts,
@@ -90,6 +90,7 @@ class RunningProxy implements LocalProxy {
     parked.tableChanged(table);
     holdQueue.tableChanged();
     mover.get()?.tableChanged();
+    reads.tableChanged();
   }
 
   stalled(noticedAt: Instant, limitMs: number): void {
@@ -118,6 +119,7 @@ class RunningProxy implements LocalProxy {
     for (const session of registry.all()) session.cut('shutdown');
     holdQueue.stop();
     mover.get()?.stop();
+    this.#parts.reads.stop();
     verifiers.end();
     drains.stop();
     cancels.stop();

@@ -1,5 +1,5 @@
-// Bytes of a client that wait, and that no server has seen. A cancel request takes the first request out of them and
-// answers it as the server would: a statement by itself, or messages of the extended protocol up to their Sync. The
+// Bytes of a client that wait, and that no server has seen. The first request can be taken out of them, for a cancel
+// request or because it is refused, and is answered as the server would: a statement by itself, or messages of the extended protocol up to their Sync. The
 // rest of a request that is not there yet is dropped as it arrives.
 import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
 import { FrameWalker, grammarOf } from '../../wire/follow/frames.ts';
@@ -56,14 +56,17 @@ export class WaitingBytes {
     return isOver ? READY : undefined;
   }
 
-  /** Returns messages for the client. Undefined: no statement is the first that waits. */
-  cancelFirst(): Uint8Array | undefined {
+  /**
+   * `error`: an ErrorResponse that ends the statement alone. Returns messages for the client. Undefined: no statement is
+   * the first that waits.
+   */
+  cancelFirst(error = CANCELED): Uint8Array | undefined {
     const bytes = this.bytes();
     const first = bytes[0];
     if (this.#taken !== undefined || first === undefined || !(SINGLE.has(first) || SERIES.has(first))) return undefined;
     this.#buffer.clear();
     this.#taken = new StatementCut(SERIES.has(first));
-    return joined([CANCELED, this.add(bytes) ?? NOTHING]);
+    return joined([error, this.add(bytes) ?? NOTHING]);
   }
 
   /** The rest of a cancelled request is still to come. */

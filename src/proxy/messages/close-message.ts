@@ -118,6 +118,7 @@ function sentence(reason: EndReason, pool: PoolName): string {
   if (reason === 'shutdown') return 'the proxy is shutting down';
   if (reason === 'landed_on_standby') return `the server of pool "${pool}" is a standby`;
   if (reason === 'killed_by_operator') return 'terminating connection: an operator ended the session';
+  if (reason === 'causal_reads_unreadable') return 'causal_reads needs a stream that the proxy can read';
   if (reason === 'too_old') return `terminating connection: maximum session age of pool "${pool}" reached`;
   return `terminating connection: ${EVICTED[reason]}`;
 }

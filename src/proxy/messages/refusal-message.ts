@@ -88,6 +88,7 @@ const SENTENCES: Readonly<Record<RefusalReason, Words>> = {
   connect_failed: (facts) => `could not connect to a member of pool "${facts.pool.name}"${afterWait(facts)}`,
   backend_refused: 'the server closed the connection during startup',
   killed_by_operator: 'terminating connection: an operator ended the session',
+  causal_reads_unreadable: 'causal_reads needs a stream that the proxy can read',
   shutdown: 'the proxy is shutting down',
   internal_error: 'internal error',
 };
@@ -116,6 +117,7 @@ const HINTS: Readonly<Record<RefusalReason, Words>> = {
   connect_failed: 'Connect again in a few seconds. Check that the proxy host can connect to PostgreSQL on the members.',
   backend_refused: 'The session had not started. Connect again in a few seconds.',
   killed_by_operator: 'The session had not started.',
+  causal_reads_unreadable: 'Connect without GSS encryption and without replication, or to another pool.',
   shutdown: 'Connect to another proxy, or connect again in a few seconds.',
   internal_error: 'This is a bug in Pointsman. Please report it.',
 };

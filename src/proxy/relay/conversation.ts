@@ -17,6 +17,7 @@ import type { Farewell } from '../stage.ts';
 import type { Traffic } from '../../reports/counts.ts';
 import type { Taps } from './directions.ts';
 import type { Relay } from './relay.ts';
+import type { Server } from '../server.ts';
 import { SettlingTime } from './settling-time.ts';
 import type { Gate } from './stall-gate.ts';
 
@@ -32,6 +33,22 @@ export interface Tap {
   isAsking?(): boolean;
 }
 
+/** Holds back transactions until their server may run them. */
+export interface TransactionGate {
+  /** The session has a connection to this server. Returns the gate for its client's bytes, which comes before `inner`. */
+  startsAt(server: Server, inner: Gate): Gate;
+  relaysBy(relay: Relay): void;
+  /** The session has no server any more. */
+  leaves(): void;
+  /** All bytes that have come may pass, this once. */
+  takesPass(): boolean;
+  /** A transaction that has come must wait from now on. */
+  holds(): void;
+  /** The statement that waited first was taken out. */
+  cancelled(): void;
+  passedToClient(): void;
+}
+
 export interface RelayConversationOptions {
   readonly client: Socket;
   readonly clock: Clock;
@@ -42,6 +59,8 @@ export interface RelayConversationOptions {
   /** Called after bytes of the server when the session is idle behind them. */
   readonly idleListeners: ReadonlySet<() => void>;
   readonly cancels: Cancels;
+  /** Undefined: transactions begin when they come. */
+  readonly transactions?: TransactionGate | undefined;
 }
 
 /** For most sessions. */
@@ -54,6 +73,7 @@ export class Conversation implements Taps, CancelTarget {
   readonly #client: Socket;
   readonly #idleListeners: ReadonlySet<() => void>;
   readonly #settling: SettlingTime;
+  readonly #transactions: TransactionGate | undefined;
   #follower: SessionFollower | undefined;
   #taps = NO_TAPS;
   /** To its server. Undefined: it has none. */
@@ -63,8 +83,10 @@ export class Conversation implements Taps, CancelTarget {
   /** Requests of the client that wait until the one before them is answered. */
   #held: PromiseWithResolvers<void> | undefined;
 
-  constructor({ client, clock, isReadable, traffic, idleListeners, cancels }: RelayConversationOptions) {
+  constructor(options: RelayConversationOptions) {
+    const { client, clock, isReadable, traffic, idleListeners, cancels, transactions } = options;
     this.#client = client;
+    this.#transactions = transactions;
     this.#idleListeners = idleListeners;
     this.key = new SessionKey(cancels, this);
     this.#settling = new SettlingTime(clock, traffic);
@@ -90,18 +112,21 @@ export class Conversation implements Taps, CancelTarget {
   relaysBy(relay: Relay): void {
     this.#relay = relay;
     this.#onCancel = undefined;
+    this.#transactions?.relaysBy(relay);
   }
 
-  /** It has no server. `onCancel` gets the cancel requests of its client. */
-  parks(onCancel: () => void): void {
+  /** It has no server. `onCancel` gets the cancel requests of its client. Absent: the session ends. */
+  parks(onCancel?: () => void): void {
+    this.#transactions?.leaves();
     this.#relay = undefined;
     this.#onCancel = onCancel;
   }
 
-  /** For the client's bytes. */
-  gate(stallGate: Gate): Gate {
-    if (this.#taps.length === 0) return stallGate;
-    return () => stallGate() ?? this.#held?.promise ?? this.#wait();
+  /** For the client's bytes at this server. */
+  gate(stallGate: Gate, server: Server): Gate {
+    const tapped = (): Promise<void> | undefined => stallGate() ?? this.#held?.promise ?? this.#wait();
+    const inner = this.#taps.length === 0 ? stallGate : tapped;
+    return this.#transactions?.startsAt(server, inner) ?? inner;
   }
 
   /** The client has logged in, and its first statement is still to come. */
@@ -162,7 +187,10 @@ export class Conversation implements Taps, CancelTarget {
       this.#onCancel();
       return true;
     }
-    return this.isIdle() && (this.#relay?.cancelWaiting() === true || this.#taps.some((tap) => tap.isAsking?.()));
+    if (!this.isIdle()) return false;
+    if (this.#relay?.cancelWaiting() !== true) return this.#taps.some((tap) => tap.isAsking?.());
+    this.#transactions?.cancelled();
+    return true;
   }
 
   /**
@@ -187,7 +215,7 @@ export class Conversation implements Taps, CancelTarget {
   // Taps
 
   fromClient(chunk: Uint8Array): number | undefined {
-    if (this.#taps.length > 0) return this.#tappedFromClient(chunk);
+    if (this.#taps.length > 0 || this.#transactions !== undefined) return this.#tappedFromClient(chunk);
     this.#follower?.fromClient(chunk);
     return undefined;
   }
@@ -204,6 +232,7 @@ export class Conversation implements Taps, CancelTarget {
   }
 
   passedToClient(): void {
+    this.#transactions?.passedToClient();
     const idleListeners = this.#idleListeners;
     if (idleListeners.size > 0 && this.isIdle()) for (const run of idleListeners) run();
     if (this.#held === undefined) return;
@@ -216,13 +245,22 @@ export class Conversation implements Taps, CancelTarget {
     this.#held = undefined;
   }
 
-  /** The client may be held back, so that the session becomes idle where somebody waits for that. */
+  /**
+   * The client may be held back: so that the session becomes idle where somebody waits for that, and before a
+   * transaction.
+   */
   #tappedFromClient(chunk: Uint8Array): number | undefined {
     const follower = this.#follower;
+    const isOneByOne = this.#taps.length > 0 && this.#idleListeners.size > 0;
+    const isGated = this.#transactions?.takesPass() === false;
     let passing: number | undefined;
-    if (this.#idleListeners.size > 0) passing = follower?.fromClientOneByOne(chunk);
+    if (isGated) passing = follower?.fromClientUntilTransaction(chunk, isOneByOne);
+    else if (isOneByOne) passing = follower?.fromClientOneByOne(chunk);
     else follower?.fromClient(chunk);
-    if (passing !== undefined && passing < chunk.length) this.#held ??= Promise.withResolvers<void>();
+    if (passing !== undefined && passing < chunk.length) {
+      if (isOneByOne && follower?.mayGoOn() === false) this.#held ??= Promise.withResolvers<void>();
+      else this.#transactions?.holds();
+    }
     for (const tap of this.#taps) tap.fromClient?.(chunk.subarray(0, passing));
     return passing;
   }

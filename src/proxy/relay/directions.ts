@@ -87,10 +87,10 @@ export class ToBackend implements Receiver {
     this.#poolTraffic.toBackendBytes += bytes;
   }
 
-  /** Takes out the first statement that waits, and tells the client so. False: there is none. */
-  cancelWaiting(tell: (bytes: Uint8Array) => void): boolean {
+  /** Takes out the first statement that waits, and tells the client so, or `error`. False: there is none. */
+  cancelWaiting(tell: (bytes: Uint8Array) => void, error?: Uint8Array): boolean {
     const kept = this.#kept;
-    const answer = kept?.bytes.cancelFirst();
+    const answer = kept?.bytes.cancelFirst(error);
     if (kept === undefined || answer === undefined) return false;
     tell(answer);
     if (kept.bytes.isCancelling()) {

@@ -207,7 +207,7 @@ export class Relayed implements Stage {
       client,
       backend,
       taps: follower && conversation,
-      gate: conversation.gate(services.stallGate.gateFor(pool)),
+      gate: conversation.gate(services.stallGate.gateFor(pool), server),
       pipes: services.openPipes(client, backend),
       traffic: record.traffic,
       poolTraffic: services.registry.traffic(pool.name),
@@ -289,6 +289,7 @@ export class Relayed implements Stage {
 
   #release(): void {
     this.#relay?.stop();
+    this.#options.conversation.parks();
     this.#options.conversation.key.remove();
   }
 }

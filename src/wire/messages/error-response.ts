@@ -31,8 +31,8 @@ export function encodeErrorResponse(fields: ErrorFields): Uint8Array {
 }
 
 /** NoticeResponse: nothing ends with it. */
-export function encodeNotice(text: string): Uint8Array {
-  return encodeFields('N', 'NOTICE', { sqlState: '00000', message: text });
+export function encodeNotice(text: string, sqlState = '00000'): Uint8Array {
+  return encodeFields('N', 'NOTICE', { sqlState, message: text });
 }
 
 function encodeFields(type: 'E' | 'N', severity: string, fields: ErrorFields): Uint8Array {

@@ -2,7 +2,7 @@
 // property finds each of the rules that must not be weakened.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { judge } from '../../../src/core/read-index.ts';
+import { judge, primaryServer } from '../../../src/core/read-index.ts';
 import type { ReadEvidence, ReadVerdict, ServerWords, WaitingRead } from '../../../src/core/read-index.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
 import type { AskedServer, PrimaryWord, ReplicaWord } from '../../../src/model/causal-reads.ts';
@@ -166,7 +166,7 @@ function run({ before, connected, waiting, server }: Story, weakness: Weakness):
   asking.take(waiting);
   if (world.life(name) !== life) return undefined;
   const judged = weakness({ evidence: asking.evidence(), read, words: asking.words(name) });
-  const verdict = judge(judged.evidence, judged.read, judged.words);
+  const verdict = judge(judged.evidence.snapshot, primaryServer(judged.evidence), judged.read, judged.words);
   const shown = new Set(world.shows(name));
   // A commit that the primary does not have is lost, or there is no primary that could say so.
   const primary = world.primary();

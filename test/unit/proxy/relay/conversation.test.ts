@@ -78,7 +78,7 @@ test('bytes that a tap keeps reach neither the taps behind it nor the client, un
 
 test('a client is held back only where somebody waits for a pause, and goes on behind the answer', async () => {
   logIn(aTap('tap'));
-  const gate = conversation.gate(() => undefined);
+  const gate = conversation.gate(() => undefined, { member: 'pg-1', address: { host: '127.0.0.1', port: 1 } });
   const two = Buffer.concat([QUERY, QUERY]);
   expect([conversation.fromClient(two), gate()]).toEqual([undefined, undefined]);
   for (const bytes of [ANSWER, ANSWER]) conversation.fromBackend(bytes);

@@ -1,0 +1,75 @@
+// The causal reads of one proxy: gives each session of a pool with `causal_reads` its gate, and has what they share.
+import type { Positions } from '../../model/causal-reads.ts';
+import { memoized } from '../../model/once.ts';
+import type { PoolName, PoolPolicy } from '../../model/policy.ts';
+import type { CausalReadCounts } from '../../reports/causal-reads.ts';
+import { apart, sharedClock } from '../fault.ts';
+import type { ProxyDependencies, ProxyPolicy } from '../options.ts';
+import type { SessionControl } from '../stage.ts';
+import { ReadCounts } from './read-counts.ts';
+import { ReadGate } from './read-gate.ts';
+import { ReadTrain } from './read-train.ts';
+
+export interface CausalReadsOptions extends Pick<ProxyDependencies, 'clock' | 'snapshot'> {
+  /** Absent: nobody can ask, so no session is gated. */
+  readonly positions: Positions | undefined;
+  readonly policy: () => ProxyPolicy;
+  readonly pool: (name: PoolName) => PoolPolicy | undefined;
+}
+
+export class CausalReads {
+  readonly #options: CausalReadsOptions;
+  readonly #counts = new Map<PoolName, ReadCounts>();
+  readonly #train: () => ReadTrain | undefined;
+  #hasTrain = false;
+
+  constructor(options: CausalReadsOptions) {
+    this.#options = options;
+    this.#train = memoized(() => this.#newTrain());
+  }
+
+  /** Undefined: the transactions of the session begin when they come. */
+  gateFor(session: SessionControl, { name, causalReads }: PoolPolicy): ReadGate | undefined {
+    const { positions, pool, clock } = this.#options;
+    const train = causalReads === undefined ? undefined : this.#train();
+    if (train === undefined || positions === undefined) return undefined;
+    const counts = this.#counts.get(name) ?? new ReadCounts();
+    this.#counts.set(name, counts);
+    return new ReadGate({
+      session,
+      train,
+      clock,
+      counts,
+      newestQuestion: () => positions.newestQuestion(),
+      policy: () => pool(name)?.causalReads,
+    });
+  }
+
+  /** Undefined: no session of the pool was gated. */
+  counts(pool: PoolName): CausalReadCounts | undefined {
+    return this.#counts.get(pool)?.counts();
+  }
+
+  tableChanged(): void {
+    if (this.#hasTrain) this.#train()?.tableChanged();
+  }
+
+  stop(): void {
+    if (this.#hasTrain) this.#train()?.stop();
+  }
+
+  #newTrain(): ReadTrain | undefined {
+    const { positions, snapshot, policy, clock } = this.#options;
+    if (positions === undefined || snapshot === undefined) return undefined;
+    this.#hasTrain = true;
+    return new ReadTrain({
+      positions,
+      snapshot,
+      clock: sharedClock(clock),
+      apart: (run) => apart(run)(),
+      pools: () => policy().pools,
+      questions: () => policy().questions,
+      maxAgeMs: () => policy().probe?.writeMaxAgeMs ?? 0,
+    });
+  }
+}

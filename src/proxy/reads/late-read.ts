@@ -1,0 +1,57 @@
+// What a client reads of a causal read that is late, and of one that runs although it is.
+import { durationText } from '../../core/describe.ts';
+import { sizeText } from '../../model/check.ts';
+import type { MemberName } from '../../model/member.ts';
+import { encodeErrorResponse, encodeNotice } from '../../wire/messages/error-response.ts';
+import type { Wait } from './read-train.ts';
+
+export interface LateRead {
+  readonly waitMs: number;
+  readonly member: MemberName;
+  readonly wait: Wait;
+}
+
+/** PostgreSQL 19 has the same for a WAIT FOR LSN that takes too long. */
+const QUERY_CANCELED = '57014';
+const WARNING = '01000';
+const NOTHING_MORE = 'No server has seen the statement.';
+
+export function lateError(late: LateRead): Uint8Array {
+  const { waitMs, member } = late;
+  return encodeErrorResponse({
+    severity: 'ERROR',
+    sqlState: QUERY_CANCELED,
+    message: `pointsman: the read waited ${durationText(waitMs)}, and ${member} does not show every acknowledged write (read_late)`,
+    detail: `${whyLate(late)} ${NOTHING_MORE}`,
+    hint: 'Try again, or read on the write port.',
+  });
+}
+
+export function staleNotice(late: LateRead): Uint8Array {
+  return encodeNotice(`pointsman: this read may miss acknowledged writes: ${whyLate(late)}`, WARNING);
+}
+
+/** A sentence. */
+export function whyLate({ member, wait: { why, primary, behindBytes, unanswered } }: Omit<LateRead, 'waitMs'>): string {
+  switch (why) {
+    case 'primary_unproven':
+      return 'No primary is proven.';
+    case 'timeline_unknown':
+      return `${member} has not reported the timeline of ${primary}.`;
+    case 'unasked':
+      return unansweredText(primary, unanswered) ?? unansweredText(member, unanswered) ?? 'A question is under way.';
+    case 'behind': {
+      const how = behindBytes === undefined ? 'behind' : `${sizeText(behindBytes)} behind`;
+      const known = `${member} is ${how} ${primary}. It may replay slowly, or a query on it blocks replay.`;
+      return unansweredText(member, unanswered) ?? known;
+    }
+  }
+}
+
+function unansweredText(
+  member: MemberName | undefined,
+  unanswered: ReadonlyMap<MemberName, string>,
+): string | undefined {
+  const why = member === undefined ? undefined : unanswered.get(member);
+  return why === undefined ? undefined : `${member} does not answer questions: ${why}.`;
+}
