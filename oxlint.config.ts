@@ -38,6 +38,7 @@ export const WINGS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     proxy: { may: ['model', 'core', 'reports', 'wire', 'discovery'], only: ['discovery', 'never-contacted'] },
     workers: { may: ['model', 'core', 'reports', 'monitor', 'proxy'], only: ['monitor', 'decider'] },
     verifiers: { may: ['model'], libraries: ['pg'] },
+    positions: { may: ['model', 'reports', 'wire'] },
   },
   tell: {
     history: { may: ['model', 'core', 'reports'], isPure: true },
@@ -97,7 +98,7 @@ export const SUPPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Lists in these rooms are as long as another program likes. */
 const TAKES_OUTSIDE_BYTES =
-  'wire verifiers proxy http patroni kubernetes branches branching discovery console admin incidents telemetry workers'
+  'wire verifiers positions proxy http patroni kubernetes branches branching discovery console admin incidents telemetry workers'
     .split(' ')
     .map((room) => `src/${room}/**/*.ts`);
 /** These files may import every room. */

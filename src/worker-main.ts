@@ -2,6 +2,7 @@
 // any cause.
 import { readDescriptorBudget } from './app/open-files.ts';
 import { createSystemClock } from './app/system-clock.ts';
+import { openPositions } from './positions/positions.ts';
 import { verifierOpener } from './verifiers/batch.ts';
 import { BUILD } from './workers/fork.ts';
 import type { FromWorker, ToWorker, Usage } from './workers/messages.ts';
@@ -24,6 +25,7 @@ function take(message: ToWorker): void {
     send,
     clock,
     openVerifiers: verifierOpener(clock),
+    openPositions,
     random: Math.random,
     usage,
     descriptors: readDescriptorBudget(),

@@ -12,6 +12,7 @@ import type { Monitor } from '../monitor/monitor.ts';
 import type { DescriptorBudget, InheritedSocket } from '../proxy/options.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
+import { openPositions } from '../positions/positions.ts';
 import { verifierOpener } from '../verifiers/batch.ts';
 import { Supervisor } from '../workers/supervisor.ts';
 import { forker } from '../workers/fork.ts';
@@ -64,6 +65,7 @@ export function createProxyOrWorkers({
       ...config,
       ...dependencies,
       openVerifiers: verifierOpener(clock),
+      openPositions,
       inherited,
       descriptors,
       table: () => monitor.table(),

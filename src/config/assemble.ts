@@ -8,6 +8,7 @@ import { branchesPool, poolPolicy, type CompleteFile } from './schema/defaults.t
 import { unlessOff } from './schema/values.ts';
 import { loginsPolicy } from './schema/logins-section.ts';
 import { movesPolicy } from './schema/moves-section.ts';
+import { questionsPolicy } from './schema/questions-section.ts';
 import { platformPolicy } from './schema/platform-section.ts';
 import { kubernetesConfig } from './schema/kubernetes-section.ts';
 import type { Origins } from './source/origins.ts';
@@ -40,6 +41,7 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
     branches: file.branches && { ...branchesPolicy(file.branches), pool: branchesPool() },
     moves: file.moves && movesPolicy(file.moves),
     logins: file.logins && loginsPolicy(file.logins, file.moves),
+    questions: file.questions && questionsPolicy(file.questions),
     relay: file.relay,
     hold: {
       clientTimeoutMs: hold.client_timeout,

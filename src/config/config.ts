@@ -1,6 +1,7 @@
 // The configuration as the program uses it: one frozen value of plain data. It is composed of the policies in model/,
 // so that each part of the program gets only its own piece (`Config` itself is a RoutingPolicy).
 import type { BranchesPolicy } from '../model/branch.ts';
+import type { QuestionsPolicy } from '../model/causal-reads.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Address } from '../model/member.ts';
 import type { LoginsPolicy } from '../model/logins.ts';
@@ -49,6 +50,8 @@ export interface Config extends RoutingPolicy {
   readonly moves?: MovesPolicy | undefined;
   /** Undefined: no verifier is asked for at a login. */
   readonly logins?: LoginsPolicy | undefined;
+  /** Undefined: no server is asked for its positions. */
+  readonly questions?: QuestionsPolicy | undefined;
   readonly relay: RelayMode;
   readonly hold: HoldPolicy & SwitchoverPolicy;
   /** Processes that serve clients; 1: this one. `auto`: one for each processor that may be used. */

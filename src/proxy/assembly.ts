@@ -15,10 +15,11 @@ import { Picker } from './connect/picker.ts';
 import { Drains } from './ending/drains.ts';
 import { watchLimits } from './ending/session-limits.ts';
 import { TcpTimeouts } from './ending/tcp-timeouts.ts';
+import { positionsBy } from './login/own-logins.ts';
 import { RoleVerifiers } from './login/role-verifiers.ts';
 import { LoadedMover } from './moves/load-mover.ts';
+import type { OpenPositions, ProxyDependencies, ProxyOptions, ProxyPolicy } from './options.ts';
 import { CausalReads } from './reads/causal-reads.ts';
-import type { ProxyDependencies, ProxyOptions, ProxyPolicy } from './options.ts';
 import { PolicyInForce } from './policy-in-force.ts';
 import type { RelayServices } from './relay/relayed.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
@@ -52,6 +53,8 @@ export interface ProxyParts
   /** For logins. */
   readonly verifiers: RoleVerifiers;
   readonly reads: CausalReads;
+  /** Undefined: nobody can ask. */
+  readonly positions: ReturnType<OpenPositions> | undefined;
 }
 
 /** The parts that are there first. */
@@ -132,6 +135,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
   const connector = new BackendConnector({ ...options, ...base, dial: dialServer, policy: backend });
   const buffered = new BufferedBytes();
   const limiting = { ...options, drains };
+  const positions = positionsBy(options, dialServer, () => inForce.current());
   return {
     ...options,
     policy: () => inForce.current(),
@@ -174,7 +178,8 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
       connectAttempts: () => backend().connectAttempts,
     }),
     cancels,
-    reads: new CausalReads({ ...options, policy: () => inForce.current(), pool, positions: undefined }),
+    positions,
+    reads: new CausalReads({ ...options, policy: () => inForce.current(), pool, positions }),
     verifiers: new RoleVerifiers({ ...options, dial: dialServer, policy: () => inForce.current().logins }),
   };
 }

@@ -2,7 +2,7 @@
 import type { Server, ServerOpts, Socket } from 'node:net';
 import type { ReadPem } from '../model/pem.ts';
 import type { Address } from '../model/member.ts';
-import type { QuestionsPolicy } from '../model/causal-reads.ts';
+import type { AskedServer, Positions, QuestionsPolicy } from '../model/causal-reads.ts';
 import type { BranchBackendsPolicy, BranchConnectPolicy, LocateBranch } from '../model/branch.ts';
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Trigger } from '../reports/trigger.ts';
@@ -23,6 +23,7 @@ import type {
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { WalEvidence } from '../core/wal-samples.ts';
+import type { LoginTools } from '../wire/talk/password-login.ts';
 import type { Dial } from './server.ts';
 import type { Peers } from './peers.ts';
 
@@ -91,6 +92,23 @@ export type OpenVerifiers = (
   connect: (signal: AbortSignal) => Promise<Socket>,
 ) => VerifierBatch;
 
+/** The parts that connections need on which servers are asked for their positions. */
+export interface PositionsNeeds extends Pick<ProxyDependencies, 'clock' | 'onEvent'> {
+  readonly policy: () => QuestionsPolicy | undefined;
+  /** With TLS where the members want it. Rejects with words for people. */
+  readonly connect: (server: AskedServer) => (signal: AbortSignal) => Promise<Socket>;
+  /** That of the cluster. Undefined: it is not known. */
+  readonly systemIdentifier: () => string | undefined;
+  readonly tools: LoginTools;
+  /** `tls-server-end-point` of the server's certificate. Undefined: no TLS. */
+  readonly endPointOf: (socket: Socket) => Uint8Array | undefined;
+  /** Runs what must not belong to the session that asks. */
+  readonly apart: (run: () => void) => void;
+}
+
+/** Opens no connection before the first question. `end` closes all. */
+export type OpenPositions = (needs: PositionsNeeds) => Positions & { readonly end: () => void };
+
 /** These stay for the life of the proxy. */
 export interface ProxyDependencies {
   /** As it was last decided. A pure read. */
@@ -124,6 +142,8 @@ export interface ProxyDependencies {
   readonly locateBranch?: LocateBranch;
   /** Absent: sessions that logged in with a secret stay, and no login has a verifier. */
   readonly openVerifiers?: OpenVerifiers;
+  /** Absent: no server is asked for its positions. */
+  readonly openPositions?: OpenPositions;
   /** As it is now. Absent: sessions of pools with several members stay. */
   readonly snapshot?: () => Snapshot;
   /** Absent: no other process serves these ports. */

@@ -114,13 +114,15 @@ class RunningProxy implements LocalProxy {
 
   close(): void {
     this.#isStopping = true;
-    const { listeners, registry, holdQueue, mover, drains, cancels, identity, tcpTimeouts, verifiers } = this.#parts;
+    const { listeners, registry, holdQueue, mover, drains, cancels, identity, tcpTimeouts, verifiers, positions } =
+      this.#parts;
     listeners.close();
     for (const session of registry.all()) session.cut('shutdown');
     holdQueue.stop();
     mover.get()?.stop();
     this.#parts.reads.stop();
     verifiers.end();
+    positions?.end();
     drains.stop();
     cancels.stop();
     identity.stop();

@@ -10,6 +10,7 @@ import { BRANCH_EVENT_CLASSES, type BranchSessionEvent } from './branch-events.t
 import type { EventClass, OfSession } from './event-parts.ts';
 import { LOGIN_EVENT_CLASSES, type LoginEvent } from './login-events.ts';
 import { MOVE_EVENT_CLASSES, type MoveEvent } from './move-events.ts';
+import { POSITION_EVENT_CLASSES, type PositionEvent } from './position-events.ts';
 import type { SessionTls } from './session-list.ts';
 import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
 
@@ -50,6 +51,7 @@ export type ProxyEvent =
   | BranchSessionEvent
   | LoginEvent
   | MoveEvent
+  | PositionEvent
   | (OfSession & Mediation & { readonly kind: 'client_accepted'; readonly client: string })
   | (OfSession & { readonly kind: 'hold_started'; readonly cause: HoldCause })
   | (OfSession & { readonly kind: 'hold_ended'; readonly outcome: HoldOutcome; readonly waitedMs: number })
@@ -299,11 +301,12 @@ export type ReportedEvent =
 export type EventKind = ReportedEvent['kind'];
 export type EventOf<Kind extends EventKind> = Extract<ReportedEvent, { readonly kind: Kind }>;
 
-/** A new kind has its row here, or in the table of branch-events.ts, login-events.ts or move-events.ts. */
+/** A new kind has its row here, or in the table of another `*-events.ts`. */
 export const EVENT_CLASSES: Readonly<Record<EventKind, EventClass>> = {
   ...BRANCH_EVENT_CLASSES,
   ...LOGIN_EVENT_CLASSES,
   ...MOVE_EVENT_CLASSES,
+  ...POSITION_EVENT_CLASSES,
   client_accepted: 'detail',
   hold_started: 'evidence',
   hold_ended: 'evidence',

@@ -55,6 +55,16 @@ const LINES: Lines = {
     line(isNews ? 'info' : 'debug', () => `${member}: TLS, its certificate is valid until ${isoText(expiresAt)}`),
   member_tls_failed: ({ member, why }, isNews) =>
     line(isNews ? 'warn' : 'debug', () => `${member}: TLS failed: ${why}`),
+  positions_connected: ({ member }, isNews) =>
+    line(isNews ? 'info' : 'debug', () => `${member}: it can be asked for its positions`),
+  positions_failed: ({ member, why }, isNews) =>
+    line(isNews ? 'warn' : 'debug', () => `${member}: it cannot be asked for its positions: ${why}`),
+  positions_unused: ({ member }) => line('debug', () => `${member}: no causal read asks for its positions any longer`),
+  positions_answered: ({ member, question, count, totalMs }) =>
+    line(
+      'trace',
+      () => `${member}: ${count} questions for positions (${question}) in ${durationText(totalMs)} together`,
+    ),
   probe_finished: probeLine,
   member_reported: (event) => line('debug', () => reportText(event)),
   discovery_finished: discoveryLine,

@@ -7,6 +7,7 @@ import { BRANCH_EVENT_CLASSES } from '../reports/branch-events.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { isMoveFailure } from '../model/close-reason.ts';
 import { MOVE_EVENT_CLASSES } from '../reports/move-events.ts';
+import { POSITION_EVENT_CLASSES } from '../reports/position-events.ts';
 import { BRANCH_LIST_METRICS, BRANCH_METRICS } from './branch-metrics.ts';
 import { CLUSTER_METRICS } from './cluster-metrics.ts';
 import { EVENT_METRICS } from './event-metrics.ts';
@@ -16,6 +17,7 @@ import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
 import { MEMBER_METRICS, membersOf } from './member-metrics.ts';
 import { MOVE_METRICS, PARKED_METRICS } from './move-metrics.ts';
 import { POOL_METRICS } from './pool-metrics.ts';
+import { POSITION_METRICS } from './position-metrics.ts';
 import { PROCESS_METRICS } from './process-metrics.ts';
 import { unixSeconds, type Scrape, type ScrapedMetric } from './scrape.ts';
 import { SESSION_METRICS } from './session-metrics.ts';
@@ -69,9 +71,12 @@ export function createMetrics({ version, nodeVersion, pools, now, scrape }: Metr
   const ofBranches = (): MetricGroup => (branches ??= createGroup(registry, BRANCH_METRICS, BRANCH_LIST_METRICS));
   let moves: MetricGroup | undefined;
   const ofMoves = (): MetricGroup => (moves ??= createGroup(registry, MOVE_METRICS, PARKED_METRICS));
+  let positions: MetricGroup | undefined;
+  const ofPositions = (): MetricGroup => (positions ??= createGroup(registry, POSITION_METRICS, []));
   const count = (event: ReportedEvent): void => {
     if (event.kind in BRANCH_EVENT_CLASSES) return ofBranches().count(event);
     if (event.kind in MOVE_EVENT_CLASSES) return ofMoves().count(event);
+    if (event.kind in POSITION_EVENT_CLASSES) return ofPositions().count(event);
     if (event.kind === 'session_closed' && isMoveFailure(event.reason)) ofMoves().count(event);
     if (event.kind === 'discovery_finished' && event.detail === undefined) discoveredAt = now();
     return all.count(event);
@@ -85,7 +90,7 @@ export function createMetrics({ version, nodeVersion, pools, now, scrape }: Metr
       const { scope } = read.snapshot;
       registry.setDefaultLabels(scope === undefined ? {} : { scope });
       all.update(read);
-      all.retain(membersOf(read.table));
+      for (const group of [all, positions]) group?.retain(membersOf(read.table));
       const at = unixSeconds(read, discoveredAt);
       if (at !== undefined) lastDiscovery.put({}, at);
       if (read.branches !== undefined) ofBranches();

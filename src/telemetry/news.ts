@@ -9,6 +9,8 @@ const OUTCOMES: EventHandlers<[], MatterOutcome | undefined> = {
   discovery_finished: ({ detail }) => ['discovery', detail === undefined ? 'found' : 'failed'],
   member_tls_failed: ({ member, reason }) => [reason === 'own_certificate' ? ownTo(member) : tlsOf(member), reason],
   member_tls_verified: ({ member, expiresAt }) => [tlsOf(member), `until ${expiresAt}`],
+  positions_connected: ({ member }) => [positionsOf(member), 'connected'],
+  positions_failed: ({ member, why }) => [positionsOf(member), why],
   session_opened: ({ member, tls }) =>
     member === undefined || tls === 'passthrough' ? undefined : [ownTo(member), 'accepted'],
 };
@@ -28,12 +30,16 @@ export class News {
   }
 
   #forget(member: MemberName): void {
-    for (const matter of [tlsOf(member), ownTo(member)]) this.#last.delete(matter);
+    for (const matter of [tlsOf(member), ownTo(member), positionsOf(member)]) this.#last.delete(matter);
   }
 }
 
 function tlsOf(member: MemberName): string {
   return `TLS to ${member}`;
+}
+
+function positionsOf(member: MemberName): string {
+  return `positions of ${member}`;
 }
 
 /** The member verifies Pointsman's certificate when it has shown its own. */

@@ -7,6 +7,7 @@ import type { Client } from 'pg';
 import { fileFault } from '../model/errno.ts';
 import { addressText, type Address } from '../model/member.ts';
 import type { VerifierPolicy } from '../model/moves.ts';
+import { passwordIn } from '../model/password-file.ts';
 import { onOneLine, shown } from '../model/printable.ts';
 import { takingTurns } from '../model/taking-turns.ts';
 import { MaskedRows, type MaskedRow } from './masked-rows.ts';
@@ -218,9 +219,8 @@ async function passwordOf(file: string | undefined): Promise<string> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new SourceError(`${file} cannot be read: ${fileFault(error)}`);
   });
-  const [password = '', ...others] = content.replace(/\r?\n$/, '').split(/\r?\n/);
-  if (others.length > 0) throw new SourceError(`${file} has more than one line: write the password alone`);
-  if (password === '') throw new SourceError(`${file} holds no password: write the password alone, on one line`);
+  const { password, why } = passwordIn(content);
+  if (password === undefined) throw new SourceError(`${file} ${why}`);
   return password;
 }
 

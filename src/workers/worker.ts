@@ -20,7 +20,7 @@ import { withTimeout } from '../model/with-timeout.ts';
 
 export interface WorkerOptions extends Pick<
   ProxyDependencies,
-  'random' | 'descriptors' | 'dial' | 'createServer' | 'readSilentConnections'
+  'random' | 'descriptors' | 'openPositions' | 'dial' | 'createServer' | 'readSilentConnections'
 > {
   readonly send: (message: FromWorker) => void;
   /** Its instants equal those of the main process. */

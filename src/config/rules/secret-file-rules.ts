@@ -4,7 +4,7 @@ import { isOpenToAll, unreadableFile } from '../files/unusable-files.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
 export function secretFileRules(parsed: ParsedFile): readonly Fault[] {
-  const { admin, branches, client, cluster, moves, platform } = parsed;
+  const { admin, branches, client, cluster, moves, platform, questions } = parsed;
   const { tls } = client;
   const files: readonly (readonly [Path, string | undefined])[] = [
     [['cluster', 'api', 'tls', 'key'], cluster.api.tls?.key],
@@ -15,6 +15,7 @@ export function secretFileRules(parsed: ParsedFile): readonly Fault[] {
     [['branches', 'storage', 'headers_file'], branches?.storage?.headers_file],
     [['moves', 'verifiers', 'file'], moves?.verifiers?.file],
     [['moves', 'verifiers', 'password_file'], moves?.verifiers?.password_file],
+    [['questions', 'password_file'], questions?.password_file],
     [['platform', 'api_key_file'], platform?.api_key_file],
   ];
   return files.flatMap(([path, file]) =>

@@ -13,6 +13,7 @@ import { moves } from './moves-section.ts';
 import { platform } from './platform-section.ts';
 import { pool } from './pool-section.ts';
 import { probe } from './probe-section.ts';
+import { questions } from './questions-section.ts';
 import {
   LEAST_SECRET,
   MAX_COUNT,
@@ -236,6 +237,12 @@ export const fileSchema = z.strictObject({
     `Logins that bind to a certificate (channel binding) where TLS ends at Pointsman. Without this section such a client
     logs in only if Pointsman and the member show one certificate. Other logins need nothing.`,
     { example: '{ roles: [app] }' },
+  ),
+  questions: key(
+    questions.optional(),
+    `The login that asks the servers which WAL they have written and replayed, for pools with \`causal_reads\`. One
+    connection to the primary and to each replica of such a pool, for each process, while reads need them.`,
+    { example: '{ user: pointsman_monitor, password_file: /run/secrets/pointsman-monitor }' },
   ),
   relay: key(
     choice(['auto', 'streams']).default('auto'),

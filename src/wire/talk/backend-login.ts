@@ -8,6 +8,7 @@ import { scramParts, type TranscriptLogin } from '../follow/login-transcript.ts'
 import { MessageReader } from '../messages/message-reader.ts';
 import { MOST_TOLD_BYTES, ToldParameters } from '../messages/parameter-status.ts';
 import { BOUND, SCRAM, SCRAM_PLUS, UNBOUND, bindingOf, headerFor, mechanismsIn } from './channel-binding.ts';
+import { METHODS } from './login-methods.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';
 import { readServerFirst, readVerifier, toBase64, type Hashes, type ScramVerifier } from './scram.ts';
 import { int32, joined, message, MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from '../messages/server-messages.ts';
@@ -39,15 +40,6 @@ export type BackendLoginStep = TalkStep<TalkOutcome<BackendLoginResult>>;
 const NO_BYTES = new Uint8Array(0);
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder('latin1');
-const METHODS: ReadonlyMap<number, string> = new Map([
-  [2, 'Kerberos'],
-  [3, 'a password in plain text'],
-  [MD5, 'md5'],
-  [7, 'GSSAPI'],
-  [9, 'SSPI'],
-  [SASL, 'SASL'],
-]);
-
 /** One login on one new connection. */
 export class BackendLogin {
   readonly #options: BackendLoginOptions;

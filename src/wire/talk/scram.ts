@@ -1,7 +1,8 @@
 // SCRAM-SHA-256 (RFC 5802, RFC 7677) for a client that knows no password: the server's verifier and the proof of an
-// earlier login give the key of the client. Keys are byte arrays, which their user overwrites.
+// earlier login give the key of the client. A salted password gives all keys. Keys are byte arrays, which their user
+// overwrites.
 
-import { byteText } from '../messages/byte-text.ts';
+import { bytesOf, byteText } from '../messages/byte-text.ts';
 
 /** From outside, because this room has no library. */
 export interface Hashes {
@@ -17,6 +18,11 @@ export interface ScramVerifier {
   readonly salt: string;
   readonly storedKey: Uint8Array;
   readonly serverKey: Uint8Array;
+}
+
+/** All keys of a password. */
+export interface ScramKeys extends Pick<ScramVerifier, 'storedKey' | 'serverKey'> {
+  readonly clientKey: Uint8Array;
 }
 
 /** PostgreSQL 18 keeps no longer one (MAX_ENCRYPTED_PASSWORD_LEN). Bytes. */
@@ -60,11 +66,21 @@ export function clientKeyOf(
   return undefined;
 }
 
+/** `password`: salted, as RFC 5802 (3) has it. */
+export function keysOf(hashes: Hashes, password: Uint8Array): ScramKeys {
+  const clientKey = hashes.hmacSha256(password, bytesOf('Client Key'));
+  return {
+    clientKey,
+    storedKey: hashes.sha256(clientKey),
+    serverKey: hashes.hmacSha256(password, bytesOf('Server Key')),
+  };
+}
+
 /** The proof for a new login. */
 export function proofOf(
   hashes: Hashes,
   clientKey: Uint8Array,
-  verifier: ScramVerifier,
+  verifier: Pick<ScramVerifier, 'storedKey'>,
   authMessage: Uint8Array,
 ): Uint8Array {
   const signature = hashes.hmacSha256(verifier.storedKey, authMessage);
@@ -76,7 +92,7 @@ export function proofOf(
 /** The server knows the verifier, too. */
 export function isServersSignature(
   hashes: Hashes,
-  verifier: ScramVerifier,
+  verifier: Pick<ScramVerifier, 'serverKey'>,
   authMessage: Uint8Array,
   signature: Uint8Array,
 ): boolean {

@@ -52,13 +52,13 @@ export function readWalReport(value: unknown): WalReport | undefined {
 }
 
 /** PostgreSQL names the place of the next record, which may be behind the header of a page that is empty so far. */
-function endOfRecords(position: number, page: number, segment: number): number {
+export function endOfRecords(position: number, page: number, segment: number): number {
   if (position % segment === FIRST_PAGE_HEADER) return position - FIRST_PAGE_HEADER;
   return position % page === PAGE_HEADER ? position - PAGE_HEADER : position;
 }
 
 /** The name of a WAL file begins with its timeline: eight hexadecimal digits. */
-function timelineOf(file: unknown): number | undefined {
+export function timelineOf(file: unknown): number | undefined {
   const [, digits] = (typeof file === 'string' && /^([0-9A-F]{8})[0-9A-F]{16}$/.exec(file)) || [];
   const timeline = digits === undefined ? 0 : Number.parseInt(digits, 16);
   return timeline === 0 ? undefined : timeline;

@@ -2,6 +2,7 @@
 // deploy/metrics.md.
 import { BRANCH_SAMPLES, branch } from './branch-samples.ts';
 import { MOVE_SAMPLES } from './move-samples.ts';
+import { POSITION_SAMPLES } from './position-samples.ts';
 import { TLS_FAULTS } from '../../../src/model/tls-fault.ts';
 import type { EventKind, EventOf } from '../../../src/reports/events.ts';
 
@@ -196,6 +197,7 @@ export const EVENT_SAMPLES: EventSamples = {
     meaning: 'The changed certificate files cannot be used; the old certificate stays.',
     samples: [{ kind: 'certificate_refused', why: 'expired' }],
   },
+  ...POSITION_SAMPLES,
   probe_finished: {
     meaning: 'A health probe ended. `outcome`: `yes`, `no`, or the kind of failure.',
     samples: [

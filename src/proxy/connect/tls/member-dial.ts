@@ -26,15 +26,19 @@ const CONNECT_MS = 5_000;
 export type MemberServer = Pick<Target, 'member' | 'address'>;
 type MemberDial = (server: MemberServer, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
 
-/** For lookups of verifiers: the same as a promise, which rejects with the words of the fault. */
+/**
+ * For connections of Pointsman's own: the same as a promise, which rejects with the words of the fault. `bringsSecret`:
+ * lookups of verifiers.
+ */
 export function memberConnect<OneServer>(
   dial: (server: OneServer, limits: DialLimits, onResult: (result: DialResult) => void) => () => void,
   clock: Clock,
+  bringsSecret = true,
 ) {
   return (server: OneServer) =>
     (signal: AbortSignal): Promise<Socket> => {
       const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-      const abort = dial(server, { clock, timeoutMs: CONNECT_MS, bringsSecret: true }, (result) => {
+      const abort = dial(server, { clock, timeoutMs: CONNECT_MS, bringsSecret }, (result) => {
         if (result.kind === 'connected') resolve(result.socket);
         else reject(new Error(result.detail));
       });
