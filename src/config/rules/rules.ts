@@ -12,7 +12,8 @@ import { platformRules } from './platform-rules.ts';
 import { fallbackRules, listenerRules, poolRules } from './pool-rules.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 import type { Environment } from '../source/environment.ts';
-import { secretFileRules, unreadableSecret } from './secret-file-rules.ts';
+import { readsRules } from './reads-rules.ts';
+import { secretFileRules } from './secret-file-rules.ts';
 import { sharingRules } from './sharing-rules.ts';
 import { apiTlsRules, backendTlsRules, clientTlsRules } from './tls-rules.ts';
 
@@ -38,7 +39,7 @@ export function checkRules(parsed: ParsedFile, env: Environment): readonly Fault
     ...platformRules(parsed),
     ...movesRules(parsed),
     ...loginsRules(parsed),
-    ...unreadableSecret(['questions', 'password_file'], parsed.questions?.password_file, 'causal reads are late'),
+    ...readsRules(parsed),
     ...sharingRules(parsed),
     ...(isPod ? [] : secretFileRules(parsed)),
   ];

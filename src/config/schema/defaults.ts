@@ -7,7 +7,7 @@ import type { LeaveMode, PoolPolicy, WhenAllLagging } from '../../model/policy.t
 import type { Path } from '../fault.ts';
 import { isTree, type Tree } from '../source/tree.ts';
 import type { ParsedFile, ParsedPool } from './file-schema.ts';
-import { pool } from './pool-section.ts';
+import { causalReadsPolicy, pool } from './pool-section.ts';
 import { unlessOff } from './values.ts';
 
 const EXCLUSIVE_POOL = 'write';
@@ -155,6 +155,7 @@ export function poolPolicy(name: string, pool: CompletePool): PoolPolicy {
     onLeave: pool.on_leave,
     drainTimeoutMs: pool.drain_timeout,
     relocateAfterMs: pool.relocate_after,
+    causalReads: causalReadsPolicy(pool.causal_reads),
   };
 }
 

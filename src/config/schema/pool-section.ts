@@ -1,6 +1,7 @@
 // The section `pools`: which members a pool has, which of them gets a new session, and what happens to the sessions of
 // a member that leaves. The keys without a default here get theirs in defaults.ts, because they depend on others.
 import { z } from 'zod';
+import { CAUSAL_SCOPES, LATE_MODES, type CausalReadsPolicy } from '../../model/causal-reads.ts';
 import type { LeaveCause } from '../../model/close-reason.ts';
 import { LEAVE_MODES } from '../../model/policy.ts';
 import { key } from './key.ts';
@@ -39,6 +40,27 @@ const fallback = z.union(
     }),
   ],
   { error: 'expected { pool: NAME, max_sessions: 100 }, or none' },
+);
+
+const causalReads = z.union(
+  [
+    flag,
+    z.strictObject({
+      scope: key(
+        choice(CAUSAL_SCOPES).default('cluster'),
+        `\`cluster\`: commits that were acknowledged to anybody. \`proxy\`: commits through this Pointsman, of the same
+        database; where nothing was written, nothing is asked.`,
+      ),
+      wait: key(duration(1).prefault('500ms'), 'How long a read waits for its replica before it is late.'),
+      late: key(
+        choice(LATE_MODES).default('primary'),
+        `What becomes of a late read. \`primary\`: its session moves to a member that shows all, at last the primary;
+        one that cannot move gets the error. \`error\`: the statement fails with \`read_late\`, and the session goes
+        on. \`stale\`: it runs, and its client gets a notice, at most one in a minute.`,
+      ),
+    }),
+  ],
+  { error: 'expected true, false, or { scope: cluster, wait: 500ms, late: primary }' },
 );
 
 export const pool = z.strictObject({
@@ -119,6 +141,12 @@ export const pool = z.strictObject({
     between two of its transactions, and \`moves.on_stays\` is for those that cannot. Sessions in TLS that Pointsman
     cannot read count as busy.`,
   ),
+  causal_reads: key(
+    causalReads.optional(),
+    `Transactions wait until their replica shows every commit that was acknowledged before they arrived. Needs the
+    section \`questions\`. \`true\`: with all defaults.`,
+    { usual: '`false`: a read may miss a write that was just acknowledged', example: '{ wait: 500ms, late: error }' },
+  ),
   drain_timeout: key(duration(0).prefault('30s'), 'How long `drain` waits before it closes the rest.'),
   relocate_after: key(
     duration(0).prefault('3s'),
@@ -127,3 +155,9 @@ export const pool = z.strictObject({
     need another member that is eligible: nothing drains towards a fallback.`,
   ),
 });
+
+export function causalReadsPolicy(parsed: z.output<typeof causalReads> | undefined): CausalReadsPolicy | undefined {
+  if (parsed === undefined || parsed === false) return undefined;
+  const { scope = 'cluster', wait = 500, late = 'primary' } = parsed === true ? {} : parsed;
+  return { scope, waitMs: wait, late };
+}
