@@ -78,8 +78,10 @@ export class ReadTrain {
   /** The primary's words of the last two questions differ: replicas are asked beside it. */
   #isWriting = false;
   #newest: PrimaryWord | undefined;
-  #cancelLook: (() => void) | undefined;
-  #cancelTurn: (() => void) | undefined;
+  #isLooking = false;
+  #awaitsToken = false;
+  /** Cancel functions of its timers. */
+  readonly #timers = new Set<() => void>();
   #nudgedAt: Instant = -Infinity;
 
   constructor(options: ReadTrainOptions) {
@@ -127,8 +129,8 @@ export class ReadTrain {
 
   stop(): void {
     this.#reads.clear();
-    this.#cancelLook?.();
-    this.#cancelTurn?.();
+    for (const cancel of this.#timers) cancel();
+    this.#timers.clear();
   }
 
   #proven(): PrimaryServer | undefined {
@@ -178,11 +180,12 @@ export class ReadTrain {
   /** One question at a time; the reads that come meanwhile share the next. */
   #askPrimary(proven: PrimaryServer): void {
     const { positions, clock } = this.#options;
-    if (this.#asked.has(proven.member) || this.#cancelTurn !== undefined) return;
+    if (this.#asked.has(proven.member) || this.#awaitsToken) return;
     const waitMs = this.#tokens().take(clock.now());
     if (waitMs > 0) {
-      this.#cancelTurn = clock.schedule(waitMs, () => {
-        this.#cancelTurn = undefined;
+      this.#awaitsToken = true;
+      this.#after(waitMs, () => {
+        this.#awaitsToken = false;
         this.tableChanged();
       });
       return;
@@ -199,7 +202,7 @@ export class ReadTrain {
     this.#unanswered.delete(member);
     const before = this.#newest;
     this.#newest = word;
-    this.#isWriting = before === undefined || before.written !== word.written;
+    this.#isWriting = before !== undefined && before.written !== word.written;
     this.#nudge(before, word);
     return this.tableChanged();
   }
@@ -218,7 +221,7 @@ export class ReadTrain {
       this.#unanswered.delete(server.member);
       this.#advance(this.#at(server));
       if (this.#at(server).length === 0) return void this.#polls.delete(at);
-      this.#options.clock.schedule(poll.pauseMs, () => {
+      this.#after(poll.pauseMs, () => {
         isOver();
         this.#advance(this.#at(server));
       });
@@ -229,7 +232,7 @@ export class ReadTrain {
 
   #leaveAlone(member: MemberName, why: string, isOver: () => void): void {
     this.#unanswered.set(member, why);
-    this.#options.clock.schedule(RETRY_MS, () => {
+    this.#after(RETRY_MS, () => {
       isOver();
       this.tableChanged();
     });
@@ -241,8 +244,10 @@ export class ReadTrain {
 
   /** Asks the primary once more while reads wait for a server that is behind: perhaps nobody flushes. */
   #look(): void {
-    this.#cancelLook ??= this.#options.clock.schedule(NUDGE_AFTER_MS, () => {
-      this.#cancelLook = undefined;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#after(NUDGE_AFTER_MS, () => {
+      this.#isLooking = false;
       const proven = this.#proven();
       if (proven !== undefined && this.#unflushed() !== undefined) this.#askPrimary(proven);
       if (this.#reads.size > 0) this.#look();
@@ -267,6 +272,14 @@ export class ReadTrain {
     if (!isStuck || clock.now() < this.#nudgedAt + NUDGE_PAUSE_MS) return;
     this.#nudgedAt = clock.now();
     positions.nudge(now);
+  }
+
+  #after(ms: number, run: () => void): void {
+    const cancel = this.#options.clock.schedule(ms, () => {
+      this.#timers.delete(cancel);
+      run();
+    });
+    this.#timers.add(cancel);
   }
 
   #tokens(): TokenBucket {

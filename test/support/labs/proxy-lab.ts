@@ -9,7 +9,7 @@ import type { Clock } from '../../../src/model/instant.ts';
 import type { Address } from '../../../src/model/member.ts';
 import type { LoginsPolicy } from '../../../src/model/logins.ts';
 import type { MovesPolicy } from '../../../src/model/moves.ts';
-import type { OpenVerifiers } from '../../../src/proxy/options.ts';
+import type { OpenPositions, OpenVerifiers } from '../../../src/proxy/options.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
@@ -55,6 +55,8 @@ export interface ProxyLabOptions {
   readonly moves?: Partial<MovesPolicy>;
   readonly logins?: LoginsPolicy;
   readonly openVerifiers?: OpenVerifiers;
+  /** What the servers say of their positions. */
+  readonly openPositions?: OpenPositions;
   /** The WAL positions that primaries reported. */
   readonly wal?: () => WalEvidence;
   readonly snapshot?: () => Snapshot;
@@ -113,6 +115,8 @@ const MOVES: MovesPolicy = {
   onStays: 'drain',
 };
 
+const QUESTIONS = { user: 'monitor', passwordFile: undefined, database: 'postgres', perSecond: 1000 };
+
 const ANYWHERE: Address = { host: '127.0.0.1', port: 0 };
 const BRANCH_CONNECT: BranchConnectPolicy = { attemptTimeoutMs: 5_000, budgetMs: 30_000 };
 
@@ -154,6 +158,9 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     moves,
     logins: options.logins,
     ...(options.openVerifiers === undefined ? {} : { openVerifiers: options.openVerifiers }),
+    ...(options.openPositions === undefined
+      ? {}
+      : { openPositions: options.openPositions, questions: QUESTIONS, probe: { writeMaxAgeMs: 5000 } }),
     ...(options.wal === undefined ? {} : { wal: options.wal }),
     ...(options.snapshot === undefined ? {} : { snapshot: options.snapshot }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),
