@@ -7,6 +7,7 @@ import type { ProxyEvent } from '../../../src/reports/events.ts';
 import type { Trigger } from '../../../src/reports/trigger.ts';
 import type { Clock } from '../../../src/model/instant.ts';
 import type { Address } from '../../../src/model/member.ts';
+import type { QuestionsPolicy } from '../../../src/model/causal-reads.ts';
 import type { LoginsPolicy } from '../../../src/model/logins.ts';
 import type { MovesPolicy } from '../../../src/model/moves.ts';
 import type { OpenPositions, OpenVerifiers } from '../../../src/proxy/options.ts';
@@ -55,6 +56,8 @@ export interface ProxyLabOptions {
   readonly moves?: Partial<MovesPolicy>;
   readonly logins?: LoginsPolicy;
   readonly openVerifiers?: OpenVerifiers;
+  /** The role that asks. By default one without a password. */
+  readonly questions?: QuestionsPolicy;
   /** What the servers say of their positions. */
   readonly openPositions?: OpenPositions;
   /** The WAL positions that primaries reported. */
@@ -160,7 +163,11 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     ...(options.openVerifiers === undefined ? {} : { openVerifiers: options.openVerifiers }),
     ...(options.openPositions === undefined
       ? {}
-      : { openPositions: options.openPositions, questions: QUESTIONS, probe: { writeMaxAgeMs: 5000 } }),
+      : {
+          openPositions: options.openPositions,
+          questions: options.questions ?? QUESTIONS,
+          probe: { writeMaxAgeMs: 5000 },
+        }),
     ...(options.wal === undefined ? {} : { wal: options.wal }),
     ...(options.snapshot === undefined ? {} : { snapshot: options.snapshot }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),
