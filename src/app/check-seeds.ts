@@ -1,9 +1,10 @@
 // `pointsman check --live`: reads the cluster document from each seed separately, reports what discovery makes of it,
-// probes the members once, makes a TLS handshake with each, reads the list of branches, and tries the source of
-// verifiers. It binds nothing and changes nothing.
+// probes the members once, makes a TLS handshake with each, reads the list of branches, tries the source of
+// verifiers, and asks for positions. It binds nothing and changes nothing.
 import type { LiveReport, ProbedPool, SeedReport, BranchesReport } from '../cli/live-check.ts';
 import type { Config } from '../config/config.ts';
 import { checkMemberTls } from './check-member-tls.ts';
+import { checkPositions } from './check-positions.ts';
 import { checkVerifiers, unreadVerifiers } from './check-verifiers.ts';
 import { apiAccess, openSource } from './cluster-access.ts';
 import { probeMembers } from './probe-members.ts';
@@ -48,12 +49,15 @@ export async function checkSeeds(config: Config, clock: Clock): Promise<LiveRepo
     address !== undefined && accepting.has(member) ? [{ member, address }] : [],
   );
   const primary = primaryOf(probed.pools, all.members);
-  const [verifiers, unread, tls] = await Promise.all([
+  const timelines = new Map(probed.members.map(({ name, timeline }) => [name, timeline]));
+  const asked = reached.map((server) => ({ ...server, timeline: timelines.get(server.member) }));
+  const [verifiers, unread, tls, positions] = await Promise.all([
     checkVerifiers(config, primary, clock),
     unreadVerifiers(config, reached, primary?.member, clock),
     checkMemberTls(config, reached, clock),
+    checkPositions(config, asked, primary?.member, clock),
   ]);
-  return { seeds, ...probed, branches: await branches, verifiers, unreadVerifiers: unread, tls };
+  return { seeds, ...probed, branches: await branches, verifiers, unreadVerifiers: unread, tls, positions };
 }
 
 /** The member of the first pool of one member. */

@@ -55,6 +55,7 @@ export async function probeMembers(options: ProbeMembersOptions): Promise<Omit<L
       ...standingOf(policy, table, member, now),
       port: ports[i] ?? 'unknown',
       role: snapshot.members.get(member.name)?.status?.role,
+      timeline: snapshot.members.get(member.name)?.status?.timeline,
     })),
     pools: poolsOf(policy, table),
   };
@@ -65,7 +66,7 @@ function standingOf(
   table: RoutingTable,
   { name, api, postgres }: Member,
   now: Instant,
-): Omit<ProbedMember, 'port' | 'role'> {
+): Omit<ProbedMember, 'port' | 'role' | 'timeline'> {
   const pools = policy.pools.filter((pool) => table.pools.get(pool.name)?.standings.get(name)?.kind === 'open');
   // A pool of the primary only says of a replica that it is not the primary.
   const telling = policy.pools.find((pool) => !pool.exclusive) ?? policy.pools[0];

@@ -27,7 +27,8 @@ export interface CheckOptions extends ConfigOptions {
 /**
  * Exit code 0 for a valid configuration, with or without warnings. With `live`, exit code 1 if no seed returns the
  * member list, if a member would be refused, if no primary would be usable, if `backend.tls` does not accept it, if the
- * list of branches cannot be read for a reason that does not pass, or if the source of verifiers does not answer.
+ * list of branches cannot be read for a reason that does not pass, if the source of verifiers does not answer, or if
+ * the primary cannot be asked for its position.
  */
 export async function check(options: CheckOptions, io: CliIo, checkSeeds: CheckSeeds): Promise<number> {
   if (options.json === true) return await checkAsJson(options, io, checkSeeds);

@@ -1,6 +1,7 @@
 // The result of `check --live`, which `app` collects without binding or changing anything.
 import type { Config } from '../config/config.ts';
 import { tlsFaults, type TlsReport } from './member-tls-report.ts';
+import { positionFaults, type PositionsReport } from './positions-report.ts';
 import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
 import type { PortState } from '../model/observation.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -30,6 +31,7 @@ export interface ProbedMember {
   /** Whether its PostgreSQL accepts a TCP connection from here. */
   readonly port: PortState;
   readonly role: string | undefined;
+  readonly timeline?: number | undefined;
   /** The pools in which it takes new sessions. */
   readonly pools: readonly PoolName[];
   /** Why it is in no pool; the sentence of `pointsman explain`. */
@@ -93,6 +95,8 @@ export interface LiveReport {
   readonly verifiers?: VerifiersReport | undefined;
   /** For `moves` those that may be the next primary, for `logins` every member. */
   readonly unreadVerifiers?: readonly UnreadVerifiers[] | undefined;
+  /** Undefined: no member would be asked. */
+  readonly positions?: readonly PositionsReport[] | undefined;
   readonly tls?: TlsReport | undefined;
 }
 
@@ -121,6 +125,7 @@ export function problemsIn(report: LiveReport): readonly string[] {
   return [
     ...clusterProblems(report),
     ...(isBroken ? [unreadText(branches.why)] : []),
+    ...positionFaults(report.positions).problems,
     ...(verifiers?.kind === 'failed' ? [`verifiers cannot be read: ${verifiers.why}`] : []),
   ];
 }
@@ -175,7 +180,13 @@ const MOST_NAMED = 5;
 
 /** Not a reason for exit code 1. */
 export function warningsIn(report: LiveReport): readonly string[] {
-  return [...memberWarnings(report), ...tlsWarnings(report), ...branchWarnings(report), ...verifierWarnings(report)];
+  return [
+    ...memberWarnings(report),
+    ...tlsWarnings(report),
+    ...branchWarnings(report),
+    ...verifierWarnings(report),
+    ...positionFaults(report.positions).warnings,
+  ];
 }
 
 function tlsWarnings({ pools, tls }: LiveReport): readonly string[] {

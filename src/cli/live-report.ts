@@ -12,6 +12,7 @@ import type {
   VerifiersReport,
 } from './live-check.ts';
 import { tlsDocument, tlsText } from './member-tls-report.ts';
+import { positionsText } from './positions-report.ts';
 import { paintFor } from './terminal/colour.ts';
 import { tableText, widthFor } from './terminal/terminal-table.ts';
 
@@ -27,6 +28,7 @@ export function showLive(report: LiveReport, io: CliIo): number {
   if (report.tls !== undefined) io.stdout(tlsText(report.tls, paintFor(io), widthFor(io)));
   if (report.branches?.kind === 'read') io.stdout(branchesText(report.branches));
   if (report.verifiers?.kind === 'read') io.stdout(verifiersText(report.verifiers));
+  if (report.positions !== undefined) io.stdout(positionsText(report.positions));
   const problems = problemsIn(report);
   for (const warning of warningsIn(report)) io.stderr(`warning: ${warning}\n`);
   for (const problem of problems) io.stderr(`${problem}\n`);
@@ -89,6 +91,8 @@ export function liveDocument(report: LiveReport): object {
     branches: report.branches === undefined ? null : branchesPart(report.branches),
     verifiers: report.verifiers === undefined ? null : verifiersPart(report.verifiers),
     unread_verifiers: report.unreadVerifiers ?? [],
+    positions:
+      report.positions?.map(({ member, why }) => ({ member, answers: why === undefined, why: why ?? null })) ?? null,
     tls: report.tls === undefined ? null : tlsDocument(report.tls),
   };
 }

@@ -125,7 +125,6 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
 
 function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Hooks): ProxyParts {
   const { inForce, registry, identity, startups, drains } = base;
-  const { peers } = options;
   const backend = () => inForce.current().backend;
   const dial = keptAlive(options.dial ?? dialTcp, () => backend().tcpKeepalivesIdleMs);
   const pool: ProxyParts['pool'] = (name) => inForce.pool(name);
@@ -135,7 +134,8 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
   const connector = new BackendConnector({ ...options, ...base, dial: dialServer, policy: backend });
   const buffered = new BufferedBytes();
   const limiting = { ...options, drains };
-  const positions = positionsBy(options, dialServer, () => inForce.current());
+  const { peers, openPositions } = options;
+  const positions = openPositions && positionsBy({ ...options, openPositions }, dialServer, () => inForce.current());
   return {
     ...options,
     policy: () => inForce.current(),

@@ -279,6 +279,37 @@ test('verifiers of the primary: a real server, its function and the lookup role'
   for (const { out, err } of [read, bound, denied]) expect(out + err).not.toMatch(/lookup-[12]|SCRAM/);
 });
 
+test('positions: a real server, with the role of deploy/reads.sql', { timeout: 60_000 }, async () => {
+  const server = (await prepareServers(1)).server(0);
+  await startAs(server, undefined);
+  await server.query(await readFile(new URL('../../../deploy/reads.sql', import.meta.url), 'utf8'), [], 15_000);
+  await server.query("ALTER ROLE pointsman_monitor PASSWORD 'monitor-1'");
+  const folder = await mkdtemp(join(tmpdir(), 'pointsman-positions-'));
+  closing.push(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'password');
+  await writeFile(file, 'monitor-1\n', { mode: 0o600 });
+  const members = [
+    { name: 'pg-1', port: server.port, knobs: { role: 'primary' } },
+    // The same server, which is no standby.
+    { name: 'pg-2', port: server.port, knobs: { role: 'replica' } },
+  ] as const;
+  const questions = `questions: { user: pointsman_monitor, password_file: ${file} }\n`;
+  const asked = await checked(members, questions);
+  expect(asked.out).toContain('positions: 1 of 2 members can be asked: pg-1\n');
+  expect(asked.err).toBe(
+    'warning: causal reads on pg-2 are late: pg-2 cannot be asked for its position: it is not in recovery\n',
+  );
+  expect(asked.code).toBe(0);
+  await writeFile(file, 'monitor-2\n', { mode: 0o600 });
+  const denied = await checked(members, questions);
+  expect(denied.err).toContain(
+    'all causal reads are late: pg-1 cannot be asked for its position: password authentication failed for user ' +
+      '"pointsman_monitor" (28P01)\n1 problem.\n',
+  );
+  expect(denied.code).toBe(1);
+  for (const { out, err } of [asked, denied]) expect(out + err).not.toMatch(/monitor-[12]/);
+});
+
 test('verifiers of the primary, and there is none: a warning beside the problem', async () => {
   const { code, err } = await checked(
     [{ name: 'pg-2', port: await aPort(), knobs: { role: 'replica' } }],
