@@ -179,7 +179,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
     }),
     cancels,
     positions,
-    reads: new CausalReads({ ...options, policy: () => inForce.current(), pool, positions }),
+    reads: new CausalReads({ ...options, registry, policy: () => inForce.current(), pool, positions }),
     verifiers: new RoleVerifiers({ ...options, dial: dialServer, policy: () => inForce.current().logins }),
   };
 }

@@ -17,7 +17,8 @@ import type { CloseReason, EvictionCause } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import type { CarriedState, Movability, PinReason } from '../model/moves.ts';
-import type { PoolName } from '../model/policy.ts';
+import type { AskedServer } from '../model/causal-reads.ts';
+import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { SessionActivity, SessionEntry, SessionMoves, StatementEnd } from '../reports/session-list.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import type { Recognition } from '../wire/startup/startup.ts';
@@ -139,14 +140,26 @@ export type Outcome =
 /** `parked`: it has left its server, and its outcome follows. */
 export type Progress = Outcome | { readonly kind: 'parked' };
 
+/** Where a session is to go. */
+export interface MoveGoal {
+  /** For the next attempt. Undefined: to any open member of its pool. */
+  next(): MoveRoute | undefined;
+}
+
+export interface MoveRoute {
+  /** The pool whose route leads there: it counts as the fallback. Undefined: the session's own. */
+  readonly via: PoolPolicy | undefined;
+  readonly suits: (server: AskedServer) => boolean;
+}
+
 /** The part of a handle that moves the session. */
 export interface Movable {
   /**
    * Moves the session, if it can move and is between two transactions. Calls `onProgress` with the outcome at the end,
    * and before with `parked` if the session is parked. A session that is on its way already has the outcome of that
-   * way.
+   * way. `goal`: absent, any open member of its pool.
    */
-  request(cause: EvictionCause, onProgress: (progress: Progress) => void): void;
+  request(cause: EvictionCause, onProgress: (progress: Progress) => void, goal?: MoveGoal): void;
   /** As `request`, but waits for the end of its transaction, for `limitMs` at most. */
   requestWhenIdle(cause: EvictionCause, limitMs: number, onProgress: (progress: Progress) => void): void;
   /** Its server is gone by all evidence. True: it is parked, and will go on at the next primary, or end. */

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { includesTarget, openRoute, type OpenRoute, type Target } from '../../core/routing-table.ts';
 import type { MemberName } from '../../model/member.ts';
 import { nothing, whenSettled } from '../../model/once.ts';
-import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts';
+import type { BackendPolicy, PoolPolicy } from '../../model/policy.ts';
 import { isFull, refusesForNow, refusesOthers } from '../../wire/startup/backend-greeting.ts';
 import type { Assignment } from '../stage.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
@@ -30,6 +30,8 @@ export interface ConnectRequest {
   readonly firstRequest: FirstRequest | undefined;
   /** The client encrypts towards its server, or is about to. */
   readonly isEncrypted?: boolean;
+  /** The pool whose route leads to the server, as its fallback. Absent: its own. */
+  readonly via?: PoolPolicy | undefined;
   /** Absent: every target of the route suits. */
   readonly suits?: ((target: Target) => boolean) | undefined;
   /** Used instead of a new connection, if its member is open. */
@@ -76,7 +78,8 @@ export class BackendConnector {
   /** The caller has just seen an open route. Returns the abort, which is idempotent. */
   connect(request: ConnectRequest): () => void {
     const { freshen, clock, policy } = this.#options;
-    const fresh = request.pool.exclusive ? freshen(request.pool.name) : undefined;
+    const { exclusive, name } = routed(request);
+    const fresh = exclusive ? freshen(name) : undefined;
     if (fresh === undefined) return this.#connectToMember(request);
     let abort = nothing;
     const connect = (): void => {
@@ -88,8 +91,8 @@ export class BackendConnector {
   }
 
   #connectToMember(request: ConnectRequest): () => void {
-    const { pool, parked, attempts } = request;
-    const route = this.#freshRoute(pool.name);
+    const { parked, attempts } = request;
+    const route = this.#freshRoute(request);
     if (route === undefined) {
       request.onRouteAgain();
       return nothing;
@@ -98,7 +101,7 @@ export class BackendConnector {
     if (targets === undefined) return this.#noneSuits(request);
     const reused = parked?.take(route.targets);
     if (reused !== undefined) {
-      request.onAssigned(assignmentTo(reused.target, route));
+      request.onAssigned(assignmentTo(reused.target, route, request));
       return this.#handOver(request, reused.target, reused.socket);
     }
     return this.#race(request, route, this.#pick(request, attempts.preferred(targets)));
@@ -121,7 +124,7 @@ export class BackendConnector {
     let abort = nothing;
     const assign = (target: Target): void => {
       assigned = target;
-      request.onAssigned(assignmentTo(target, route));
+      request.onAssigned(assignmentTo(target, route, request));
     };
     const race = new ConnectRace({
       dial,
@@ -150,8 +153,8 @@ export class BackendConnector {
 
   #handOver(request: ConnectRequest, target: Target, backend: Socket, isAborted = (): boolean => false): () => void {
     const { clock } = this.#options;
-    const { pool, onConnected } = request;
-    const isOpen = includesTarget(this.#freshRoute(pool.name)?.targets ?? [], target);
+    const { onConnected } = request;
+    const isOpen = includesTarget(this.#freshRoute(request)?.targets ?? [], target);
     if (!isOpen || isAborted()) {
       backend.destroy();
       // An overdue decision may have routed this client again.
@@ -215,7 +218,7 @@ export class BackendConnector {
   #failed(request: ConnectRequest, { member }: Target, result: FailedDial, isLast: boolean): void {
     const { table, onTrigger } = this.#options;
     if (!result.isLocalFault) onTrigger({ kind: 'dial_failed', member });
-    const route = openRoute(table(), request.pool.name);
+    const route = openRoute(table(), routed(request).name);
     const pauseMs = request.attempts.failed(member, result.detail, result.isLocalFault, route?.targets ?? []);
     if (!isLast) return;
     if (route === undefined || pauseMs === 0) request.onRouteAgain();
@@ -224,7 +227,7 @@ export class BackendConnector {
 
   /** A member of the current route that was not tried yet. */
   #anotherTarget(request: ConnectRequest, tried: ReadonlySet<MemberName>): Target | undefined {
-    const targets = suitable(request, this.#freshRoute(request.pool.name)?.targets ?? []) ?? [];
+    const targets = suitable(request, this.#freshRoute(request)?.targets ?? []) ?? [];
     const [first, ...rest] = targets.filter(({ member }) => !tried.has(member));
     return first && this.#pick(request, request.attempts.preferred([first, ...rest]));
   }
@@ -233,9 +236,9 @@ export class BackendConnector {
     return this.#options.picker.pick(pool, targets, clientAddress);
   }
 
-  #freshRoute(pool: PoolName): OpenRoute | undefined {
+  #freshRoute(request: ConnectRequest): OpenRoute | undefined {
     this.#options.decideIfDue();
-    return openRoute(this.#options.table(), pool);
+    return openRoute(this.#options.table(), routed(request).name);
   }
 }
 
@@ -247,6 +250,11 @@ function suitable({ suits }: ConnectRequest, targets: readonly Target[]): readon
 
 type FailedDial = Extract<DialResult, { kind: 'failed' }>;
 
-function assignmentTo(target: Target, { fallback, lagging }: OpenRoute): Assignment {
-  return { ...target, isFallback: fallback !== undefined, isLagging: lagging !== undefined };
+function assignmentTo(target: Target, { fallback, lagging }: OpenRoute, { via }: ConnectRequest): Assignment {
+  return { ...target, isFallback: fallback !== undefined || via !== undefined, isLagging: lagging !== undefined };
+}
+
+/** The pool whose route leads to the server. */
+function routed({ pool, via }: ConnectRequest): PoolPolicy {
+  return via ?? pool;
 }

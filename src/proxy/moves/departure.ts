@@ -4,7 +4,7 @@ import type { Loss } from '../../core/coverage.ts';
 import type { BackendEnding, EvictionCause } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState } from '../../model/moves.ts';
-import type { Assignment } from '../stage.ts';
+import type { Assignment, MoveGoal } from '../stage.ts';
 import type { LoginStep } from './log-in-again.ts';
 
 /** The reason for the journey, and what the session takes with it. */
@@ -14,6 +14,8 @@ export interface Departure {
   readonly state: CarriedState;
   /** Its next server must have that too. Undefined: `loss` decides. */
   readonly shown: SeenPosition | undefined;
+  /** Absent: any open member of its pool. */
+  readonly goal?: MoveGoal | undefined;
   /** Set where its server was lost without warning. */
   readonly loss?: ServerLoss;
 }

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import type { Target } from '../../core/routing-table.ts';
 import type { Instant } from '../../model/instant.ts';
+import type { PoolPolicy } from '../../model/policy.ts';
 import { nothing } from '../../model/once.ts';
 import type { CarriedUnnamed } from '../../wire/talk/session-restore.ts';
 import { sayGoodbye } from '../socket.ts';
@@ -48,6 +49,8 @@ export class MoveAttempt {
   #abortConnect = nothing;
   #login: LogInAgain | undefined;
   #isAborted = false;
+  /** The pool whose route leads to the server. Undefined: the session's own. */
+  #via: PoolPolicy | undefined;
 
   constructor(parts: MoveParts, options: MoveAttemptOptions) {
     this.#parts = parts;
@@ -60,6 +63,8 @@ export class MoveAttempt {
     const { session, mover, record } = this.#parts;
     const { departure, onStep, onPause } = this.#options;
     const { shown } = departure;
+    const goal = departure.goal?.next();
+    this.#via = goal?.via;
     const pool = mover.pool(session.pool);
     const rule = mover.freshness(session.pool);
     if (pool === undefined) return;
@@ -68,7 +73,9 @@ export class MoveAttempt {
       session: session.id,
       clientAddress: record.address(),
       pool,
-      suits: shown && (({ member }) => rule.seemsCaughtUp(shown, member)),
+      via: goal?.via,
+      suits: (target) =>
+        goal?.suits(target) !== false && (shown === undefined || rule.seemsCaughtUp(shown, target.member)),
       onAssigned: (assignment) => session.assign(assignment),
       onConnected: (target, backend) => this.#connected(target, backend),
       onRouteAgain: () => onPause(0),
@@ -127,7 +134,7 @@ export class MoveAttempt {
   #loggedIn(target: Target, backend: Socket, login: LoggedIn): void {
     const { session, mover } = this.#parts;
     const { onReached, onPause } = this.#options;
-    const isOpen = mover.isOpen(session.pool, target);
+    const isOpen = mover.isOpen(this.#via?.name ?? session.pool, target);
     // An overdue decision may have parked the session again, or ended it.
     if (isOpen && !this.#isAborted) return onReached({ target, backend, login, startedAt: this.#startedAt });
     sayGoodbye(backend);

@@ -12,7 +12,7 @@ import type { QuestionResult } from '../../reports/move-events.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
 import { asStepOf } from '../fault.ts';
 import type { MovingPart, Relayed } from '../relay/relayed.ts';
-import type { Movable, Outcome, Progress } from '../stage.ts';
+import type { Movable, MoveGoal, Outcome, Progress } from '../stage.ts';
 import { roleOf, startupParameters } from '../../wire/startup/startup.ts';
 import { CANCELED, STATEMENT_LIMIT_MS } from '../../wire/talk/pipeline.ts';
 import { joined } from '../../wire/messages/server-messages.ts';
@@ -86,7 +86,7 @@ export class SessionMover implements Movable, MovingPart {
     this.#parts.conversation.goOn();
   }
 
-  request(cause: EvictionCause, onProgress: (progress: Progress) => void): void {
+  request(cause: EvictionCause, onProgress: (progress: Progress) => void, goal?: MoveGoal): void {
     if (this.#end !== undefined) return onProgress(this.#end);
     const listeners = (this.#listeners ??= []);
     listeners.push(onProgress);
@@ -94,7 +94,7 @@ export class SessionMover implements Movable, MovingPart {
     if (listeners.length > 1) return undefined;
     return this.ask((found, state) => {
       if (found.kind === 'pinned') this.#stays(cause, found);
-      else if (state !== undefined) this.#park(cause, state);
+      else if (state !== undefined) this.#park(cause, state, goal);
     });
   }
 
@@ -250,7 +250,7 @@ export class SessionMover implements Movable, MovingPart {
   }
 
   /** Synchronous with the last byte of the answer: no byte of the client has gone to the server since the question. */
-  #park(cause: EvictionCause, state: CarriedState): void {
+  #park(cause: EvictionCause, state: CarriedState, goal: MoveGoal | undefined): void {
     const { session, conversation } = this.#parts;
     const from = this.#member();
     if (from === undefined || !conversation.isWhole() || !session.isIdle()) {
@@ -258,7 +258,7 @@ export class SessionMover implements Movable, MovingPart {
     }
     const shown = this.#position(state.wal);
     if (typeof shown === 'string') return this.#stays(cause, pinned('unknown_position', shown));
-    if (!this.depart({ from, cause, state, shown })) return undefined;
+    if (!this.depart({ from, cause, state, shown, goal })) return undefined;
     return this.#listeners?.forEach((run) => run({ kind: 'parked' }));
   }
 

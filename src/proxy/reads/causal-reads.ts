@@ -5,12 +5,15 @@ import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { CausalReadCounts } from '../../reports/causal-reads.ts';
 import { apart, sharedClock } from '../fault.ts';
 import type { ProxyDependencies, ProxyPolicy } from '../options.ts';
+import type { SessionRegistry } from '../session-registry.ts';
 import type { SessionControl } from '../stage.ts';
+import { Detours } from './detours.ts';
 import { ReadCounts } from './read-counts.ts';
 import { ReadGate } from './read-gate.ts';
 import { ReadTrain } from './read-train.ts';
 
-export interface CausalReadsOptions extends Pick<ProxyDependencies, 'clock' | 'snapshot'> {
+export interface CausalReadsOptions extends Pick<ProxyDependencies, 'clock' | 'snapshot' | 'table'> {
+  readonly registry: SessionRegistry;
   /** Absent: nobody can ask, so no session is gated. */
   readonly positions: Positions | undefined;
   readonly policy: () => ProxyPolicy;
@@ -21,10 +24,12 @@ export class CausalReads {
   readonly #options: CausalReadsOptions;
   readonly #counts = new Map<PoolName, ReadCounts>();
   readonly #train: () => ReadTrain | undefined;
+  readonly #detours: Detours;
   #hasTrain = false;
 
   constructor(options: CausalReadsOptions) {
     this.#options = options;
+    this.#detours = new Detours(options);
     this.#train = memoized(() => this.#newTrain());
   }
 
@@ -41,6 +46,8 @@ export class CausalReads {
       clock,
       counts,
       newestQuestion: () => positions.newestQuestion(),
+      detours: this.#detours,
+      keepsDetour: () => pool(name)?.onLeave.fallback_over === 'keep',
       policy: () => pool(name)?.causalReads,
     });
   }

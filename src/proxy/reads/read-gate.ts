@@ -10,6 +10,7 @@ import type { Relay } from '../relay/relay.ts';
 import type { Gate } from '../relay/stall-gate.ts';
 import type { Server } from '../server.ts';
 import type { SessionControl } from '../stage.ts';
+import type { Detours } from './detours.ts';
 import { lateError, staleNotice, type LateRead } from './late-read.ts';
 import type { ReadCounts } from './read-counts.ts';
 import type { ReadTrain, TrainRead } from './read-train.ts';
@@ -22,10 +23,21 @@ export interface ReadGateOptions {
   /** As it is now. Undefined: a reload has removed it. */
   readonly policy: () => CausalReadsPolicy | undefined;
   readonly counts: ReadCounts;
+  readonly detours: Detours;
+  /** `on_leave.fallback_over` of the pool is `keep`. */
+  readonly keepsDetour: () => boolean;
+}
+
+/** A late read, and the servers that show what it must see. */
+interface LateServer extends LateRead {
+  readonly covers: (server: AskedServer) => boolean;
 }
 
 /** A session is told this often that it reads without the guarantee. Milliseconds. */
 const NOTICE_PAUSE_MS = 60_000;
+
+/** A session that has moved to the primary stays there so long. Milliseconds. */
+const DETOUR_MS = 10_000;
 
 /** `open`: the bytes that have come may pass. `late`: behind answers that are due, the wait ends. */
 type State = 'closed' | 'waiting' | 'late' | 'open';
@@ -42,7 +54,11 @@ export class ReadGate implements TransactionGate {
   #isArriving = false;
   #read: TrainRead | undefined;
   #wait: PromiseWithResolvers<void> | undefined;
-  #late: LateRead | undefined;
+  #late: LateServer | undefined;
+  /** It has asked to move. */
+  #isMoving = false;
+  /** When it left a server that was late. Undefined: it has not, or has come back. */
+  #detourSince: Instant | undefined;
   #cancelLimit = nothing;
   #noticedAt: Instant = -Infinity;
 
@@ -67,7 +83,7 @@ export class ReadGate implements TransactionGate {
 
   leaves(): void {
     this.#relay = undefined;
-    if (this.#wait !== undefined) this.#end(undefined, 'closed');
+    if (this.#wait !== undefined) this.#end(this.#isMoving ? 'moved' : undefined, 'closed');
   }
 
   takesPass(): boolean {
@@ -82,14 +98,16 @@ export class ReadGate implements TransactionGate {
     const causalReads = policy();
     if (server === undefined || causalReads === undefined) return;
     const read = this.#newRead(server, clock.now());
-    if (train.isFree(read)) {
+    const isFree = train.isFree(read);
+    if (isFree && !this.#isDetourOver()) {
       this.#state = 'open';
       return counts.count('free');
     }
     counts.begins();
-    this.#state = 'waiting';
     this.#isArriving = true;
     this.#wait = Promise.withResolvers<void>();
+    if (isFree) return this.#goBack();
+    this.#state = 'waiting';
     this.#cancelLimit = clock.schedule(causalReads.waitMs, () => this.#tooLate(causalReads.waitMs));
     this.#begin(read);
     return undefined;
@@ -155,40 +173,84 @@ export class ReadGate implements TransactionGate {
     this.#read = undefined;
     this.#wait = undefined;
     this.#late = undefined;
+    this.#isMoving = false;
     this.#state = state;
     wait?.resolve();
   }
 
   #tooLate(waitMs: number): void {
     const late = this.waiting();
+    const { train } = this.#options;
     if (late === undefined || this.#read === undefined) return undefined;
-    this.#options.train.remove(this.#read);
+    const covers = train.coversOf(this.#read);
+    train.remove(this.#read);
     this.#read = undefined;
     this.#state = 'late';
-    this.#late = { ...late, waitMs };
+    this.#late = { ...late, waitMs, covers };
     return this.#settle(this.#late);
   }
 
   /** An error, or a notice, stands behind the answers that are due. They also show whether a transaction is open. */
-  #settle(late: LateRead): void {
+  #settle(late: LateServer): void {
     const { policy, clock } = this.#options;
     const conversation = this.#conversation;
     const follower = conversation?.follower();
-    if (conversation === undefined || follower?.mayGoOn() !== true || !follower.isAtBoundaryToClient())
-      return undefined;
+    if (conversation === undefined || this.#isMoving) return undefined;
+    if (follower?.mayGoOn() !== true || !follower.isAtBoundaryToClient()) return undefined;
     // They belong to a transaction that has begun.
     if (conversation.activity() !== 'idle') return this.#end('waited', 'open');
-    if (policy()?.late !== 'stale') {
-      const error = lateError(late);
-      let hasRefused = false;
-      // All that waits has waited as long.
-      while (this.#relay?.cancelWaiting(error) === true) hasRefused = true;
-      return this.#end(hasRefused ? 'error' : undefined, 'closed');
-    }
+    const mode = policy()?.late;
+    if (mode === 'primary') return this.#takeDetour(late);
+    if (mode !== 'stale') return this.#refuse(late);
     if (clock.now() >= this.#noticedAt + NOTICE_PAUSE_MS) {
       this.#noticedAt = clock.now();
       conversation.passToClient(staleNotice(late));
     }
     return this.#end('stale', 'open');
+  }
+
+  /** All that waits has waited as long. */
+  #refuse(late: LateRead): void {
+    const error = lateError(late);
+    let hasRefused = false;
+    while (this.#relay?.cancelWaiting(error) === true) hasRefused = true;
+    this.#end(hasRefused ? 'error' : undefined, 'closed');
+  }
+
+  /** What waits comes again at the next server. */
+  #takeDetour(late: LateServer): void {
+    const { session, detours, clock } = this.#options;
+    const goal = this.#server && detours.goal(session.pool, this.#server, late.covers);
+    if (goal === undefined || session.movable === undefined) return this.#refuse(late);
+    this.#isMoving = true;
+    this.#detourSince = clock.now();
+    return session.movable.request(
+      'lagging',
+      ({ kind }) => {
+        if (kind === 'stayed' && this.#late === late) this.#refuse(late);
+      },
+      goal,
+    );
+  }
+
+  /** It is at the primary only because its server was late. */
+  #isDetourOver(): boolean {
+    const { session, detours, clock, keepsDetour } = this.#options;
+    const since = this.#detourSince;
+    if (since === undefined || clock.now() < since + DETOUR_MS || session.assignment()?.isFallback !== true)
+      return false;
+    return session.movable !== undefined && !keepsDetour() && detours.hasOwnMembers(session.pool);
+  }
+
+  #goBack(): void {
+    const { session, clock } = this.#options;
+    const wait = this.#wait;
+    this.#state = 'late';
+    this.#isMoving = true;
+    // A session that cannot move is not asked at each read.
+    this.#detourSince = clock.now();
+    session.movable?.request('fallback_over', ({ kind }) => {
+      if (kind === 'stayed' && this.#wait === wait) this.#end('free', 'open');
+    });
   }
 }

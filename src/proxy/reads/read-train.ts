@@ -122,6 +122,16 @@ export class ReadTrain {
     };
   }
 
+  /** Whether a session at the server would see what a read in the train must see. To be asked at a later time, too. */
+  coversOf(read: TrainRead): (server: AskedServer) => boolean {
+    const word = this.#reads.get(read)?.word;
+    return (server) => {
+      const proven = this.#proven();
+      if (proven !== undefined && isServer(server, proven)) return true;
+      return word !== undefined && this.#judged({ ...read, server, connected: 0 }, word, proven).kind === 'yes';
+    };
+  }
+
   /** Another primary, or another timeline of a member, may be known. */
   tableChanged(): void {
     if (this.#reads.size > 0) this.#advance([...this.#reads.keys()]);

@@ -1,0 +1,52 @@
+// Where a session goes whose server does not show enough: to another member of its pool that does, or to the primary, as
+// by fallback; and when it comes back.
+import { isOfPrimary } from '../../core/primary-pools.ts';
+import { openRoute, type RoutingTable } from '../../core/routing-table.ts';
+import type { AskedServer } from '../../model/causal-reads.ts';
+import type { PoolName, PoolPolicy } from '../../model/policy.ts';
+import type { SessionRegistry } from '../session-registry.ts';
+import type { MoveGoal, MoveRoute } from '../stage.ts';
+
+export interface DetoursOptions {
+  readonly table: () => RoutingTable;
+  readonly registry: SessionRegistry;
+  readonly pool: (name: PoolName) => PoolPolicy | undefined;
+}
+
+export class Detours {
+  readonly #options: DetoursOptions;
+
+  constructor(options: DetoursOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined: no other server may take the session. */
+  goal(name: PoolName, from: AskedServer, covers: (server: AskedServer) => boolean): MoveGoal | undefined {
+    const first = this.#route(name, from, covers);
+    if (first === undefined) return undefined;
+    let isFirst = true;
+    return {
+      next: () => {
+        const route = isFirst ? first : undefined;
+        isFirst = false;
+        return route;
+      },
+    };
+  }
+
+  /** The pool has members of its own that take sessions. */
+  hasOwnMembers(name: PoolName): boolean {
+    const route = openRoute(this.#options.table(), name);
+    return route !== undefined && route.fallback === undefined && route.lagging === undefined;
+  }
+
+  #route(name: PoolName, from: AskedServer, covers: (server: AskedServer) => boolean): MoveRoute | undefined {
+    const { table, registry, pool } = this.#options;
+    const suits = (server: AskedServer): boolean => server.member !== from.member && covers(server);
+    if (openRoute(table(), name)?.targets.some(suits) === true) return { via: undefined, suits };
+    const { pool: fallback = '', maxSessions = 0 } = pool(name)?.fallback ?? {};
+    const via = pool(fallback);
+    if (via === undefined || !isOfPrimary(via) || registry.fallbackSessions(name) >= maxSessions) return undefined;
+    return openRoute(table(), fallback)?.targets.some(suits) === true ? { via, suits } : undefined;
+  }
+}
