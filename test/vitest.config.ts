@@ -42,6 +42,7 @@ const CLUSTERS_MS = 120_000;
 const SLOW = [
   ...named(
     'bench-runs',
+    'causal-reads',
     'drivers',
     'examples',
     'image',
