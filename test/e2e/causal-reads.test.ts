@@ -34,6 +34,10 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
     },
   });
 
+  async function clientOf(pool: string): Promise<ClientConfig> {
+    return { host: '127.0.0.1', port: await lab.pointsman.port(pool), ...lab.cluster.app };
+  }
+
   async function delayReplay(member: string, delayText: string): Promise<void> {
     await lab.cluster.sql(member, `alter system set recovery_min_apply_delay = '${delayText}'`);
     await lab.cluster.sql(member, 'select pg_reload_conf()');
@@ -45,12 +49,7 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
     run: () => Promise<unknown>,
     isAsynchronous = false,
   ): Promise<readonly string[]> {
-    const at = async (name: string): Promise<ClientConfig> => ({
-      host: '127.0.0.1',
-      port: await lab.pointsman.port(name),
-      ...lab.cluster.app,
-    });
-    const [write, read] = await Promise.all([at('write'), at(pool)]);
+    const [write, read] = await Promise.all([clientOf('write'), clientOf(pool)]);
     const history = new RegisterHistory({ write, read, writers: 4, readers: 8, isAsynchronous });
     try {
       await run();
@@ -68,7 +67,7 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
   }
 
   it(
-    'replicas 50 ms late: no read of the gated pool is stale, and many of the other are',
+    'G26: replicas 50 ms late: no read of the gated pool is stale, and many of the other are',
     { timeout: 3 * LIMIT_MS },
     async () => {
       const [first, second] = await replicasOf(lab.cluster);
@@ -82,7 +81,7 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
   );
 
   it(
-    'none is through a switchover, a restarted replica, and the death of a primary',
+    'G26: none is through a switchover, a restarted replica, and the death of a primary',
     { timeout: 5 * LIMIT_MS },
     async () => {
       const { cluster, pointsman } = lab;

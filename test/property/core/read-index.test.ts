@@ -191,7 +191,7 @@ for (const [name, story] of [
   ['where standbys restart', restarts],
   ['of a server that is ahead of the promoted one', ahead],
 ] as const) {
-  test(`G25: a causal read shows all that was acknowledged before it, ${name}`, () => {
+  test(`G26: a causal read shows all that was acknowledged before it, ${name}`, () => {
     fc.assert(holds(story, AS_IT_IS), { numRuns: rounds(2000, 8000) });
   });
 }

@@ -1,5 +1,6 @@
-// Registers that only grow, one writer each, and readers that know what was acknowledged before they asked. A read that
-// shows less is stale, unless a failover has lost the write: then its writer sees an error, and reads its register anew.
+// Registers that only grow, one writer each, and readers that know what was acknowledged before they asked. A read
+// that shows less is stale, unless a failover has lost the write: then its writer sees an error, and reads its register
+// anew.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import { monotonicMs } from '../waiting/wait.ts';
@@ -12,7 +13,7 @@ export interface RegisterOptions {
   readonly read: ClientConfig;
   readonly writers: number;
   readonly readers: number;
-  /** Of the writers' sessions: `synchronous_commit=off` on every other one. */
+  /** Every other writer has `synchronous_commit=off`. */
   readonly isAsynchronous?: boolean;
 }
 
@@ -61,8 +62,6 @@ export class RegisterHistory {
   async stop(): Promise<readonly string[]> {
     this.#stopping.abort();
     await Promise.all(this.#loops);
-    const isLost = ({ register, sinceMs, untilMs }: ShortRead): boolean =>
-      register.lostAtMs >= sinceMs - NOTICE_MS && register.lostAtMs <= untilMs + NOTICE_MS;
     return this.#short.filter((read) => !isLost(read)).map(({ text }) => text);
   }
 
@@ -128,6 +127,10 @@ export class RegisterHistory {
     const key = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     this.errors.set(key, (this.errors.get(key) ?? 0) + 1);
   }
+}
+
+function isLost({ register, sinceMs, untilMs }: ShortRead): boolean {
+  return register.lostAtMs >= sinceMs - NOTICE_MS && register.lostAtMs <= untilMs + NOTICE_MS;
 }
 
 function isLate(error: unknown): boolean {

@@ -92,6 +92,7 @@ const DEMANDED_GUARANTEES: Phrases = {
   23: 'branches stay apart from the cluster',
   24: 'a moved session loses no state silently',
   25: 'only a verified server gets a byte, and judges each login',
+  26: 'causal reads see every acknowledged write',
 };
 
 const LATER_GUARANTEES: Phrases = {

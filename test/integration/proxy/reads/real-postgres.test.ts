@@ -106,7 +106,7 @@ async function staleOf(rounds: number, writer: Client, reader: Client): Promise<
 }
 
 describeUnless(missingForSandbox, 'causal reads of real servers', () => {
-  test('G25: none is stale, with delayed and paused replay and asynchronous commits', { timeout: 90_000 }, async () => {
+  test('G26: none is stale, with delayed and paused replay and asynchronous commits', { timeout: 90_000 }, async () => {
     const servers = await prepareServers(2);
     const [first, second] = [servers.server(0), servers.server(1)];
     await startReplication(first);
