@@ -1,5 +1,5 @@
 // Causal reads: whether the server of a session certainly shows every commit that was acknowledged before a read
-// arrived. What happened before what is known from the numbers of our own questions alone. Everything unknown is no yes.
+// arrived. Order is known from the numbers of our own questions alone. Everything unknown is no yes.
 import type { AskedServer, PrimaryWord, QuestionNumber, ReplicaWord } from '../model/causal-reads.ts';
 import type { Instant } from '../model/instant.ts';
 import { isSameAddress } from '../model/member.ts';
@@ -7,7 +7,7 @@ import type { PoolPolicy } from '../model/policy.ts';
 import { followed, provenPrimary } from './caught-up.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What is known of the cluster at the moment of the judgement. */
+/** The knowledge of the cluster at the moment of the judgement. */
 export interface ReadEvidence {
   readonly pools: readonly PoolPolicy[];
   readonly snapshot: Snapshot;
@@ -32,8 +32,8 @@ export interface ServerWords {
 
 /**
  * `unasked`: the primary was not asked since, or the replica was never asked. `primary_unproven`: no member is known to
- * be the primary. `timeline_unknown`: the replica has not reported the primary's timeline. `behind`: it has not replayed
- * enough, as far as it has said.
+ * be the primary. `timeline_unknown`: the replica has not reported the primary's timeline. `behind`: it has not
+ * replayed enough, as far as it has said.
  */
 export type NoYet = 'unasked' | 'primary_unproven' | 'timeline_unknown' | 'behind';
 

@@ -1,17 +1,12 @@
 // Causal reads: a transaction of a read pool sees every commit that was acknowledged before it arrived here. The
-// vocabulary that configuration, decision, proxy and positions share. Durations are in milliseconds, positions in bytes.
+// vocabulary that configuration, decision, proxy and positions share. Durations in milliseconds, positions in bytes.
 import type { Address, MemberName } from './member.ts';
 
-/** `cluster`: commits that were acknowledged to anybody. `proxy`: those through this process, by database. */
-export const CAUSAL_SCOPES = ['cluster', 'proxy'] as const;
-export type CausalScope = (typeof CAUSAL_SCOPES)[number];
-
-/** `primary`: the session moves to a member that shows all, at last the primary. `stale`: the read runs with a notice. */
+/** `primary`: the session moves to a member that shows all, at last the primary. `stale`: it runs with a notice. */
 export const LATE_MODES = ['primary', 'error', 'stale'] as const;
 export type LateMode = (typeof LATE_MODES)[number];
 
 export interface CausalReadsPolicy {
-  readonly scope: CausalScope;
   /** How long a read waits for its server before it is late. */
   readonly waitMs: number;
   readonly late: LateMode;
@@ -28,9 +23,9 @@ export interface QuestionsPolicy {
 }
 
 /**
- * The number of a question of this process. Each question has a higher one than all before it, of any server. What
- * happens between two questions has the number of the first: a question with a higher number left after that. Servers'
- * clocks and ours take no part.
+ * The number of a question of this process. Each question has a higher one than all before it, of any server. An event
+ * between two questions has the number of the first: a question with a higher number left after it. Servers' clocks and
+ * ours take no part.
  */
 export type QuestionNumber = number;
 
@@ -55,7 +50,7 @@ export interface ReplicaWord extends ServerWord {
 }
 
 /** `why` is for people: `role "pointsman_monitor" does not exist`. It holds no secret. */
-export interface Unanswered {
+export interface NoAnswer {
   readonly why: string;
 }
 
@@ -65,13 +60,13 @@ export interface AskedServer {
   readonly address: Address;
 }
 
-/** What is asked of servers, and what is known of them. No promise rejects. */
+/** The questions to servers, and the last answers. No promise rejects. */
 export interface Positions {
   /** The number of the newest question. A session notes it when its server is connected; a read, when it arrives. */
   newestQuestion(): QuestionNumber;
   /** Leaves at once, or when the server has answered what it was asked before: never with an older number. */
-  askPrimary(server: AskedServer): Promise<PrimaryWord | Unanswered>;
-  askReplica(server: AskedServer): Promise<ReplicaWord | Unanswered>;
+  askPrimary(server: AskedServer): Promise<PrimaryWord | NoAnswer>;
+  askReplica(server: AskedServer): Promise<ReplicaWord | NoAnswer>;
   /** The newest words of a connection that has not ended since. Undefined: there is none. */
   lastPrimary(server: AskedServer): PrimaryWord | undefined;
   lastReplica(server: AskedServer): ReplicaWord | undefined;

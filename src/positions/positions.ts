@@ -2,7 +2,7 @@
 // question of this process, whatever its server.
 import type { Socket } from 'node:net';
 import type { AskedServer, Positions, PrimaryWord, QuestionsPolicy } from '../model/causal-reads.ts';
-import type { QuestionNumber, ReplicaWord, Unanswered } from '../model/causal-reads.ts';
+import type { QuestionNumber, ReplicaWord, NoAnswer } from '../model/causal-reads.ts';
 import type { Clock } from '../model/instant.ts';
 import { isSameAddress, type MemberName } from '../model/member.ts';
 import type { PositionEvent, PositionQuestion } from '../reports/position-events.ts';
@@ -50,13 +50,13 @@ class AskedPositions implements Positions {
     return this.#newest;
   }
 
-  async askPrimary(server: AskedServer): Promise<PrimaryWord | Unanswered> {
+  async askPrimary(server: AskedServer): Promise<PrimaryWord | NoAnswer> {
     const answer = await this.#ask(server);
     if (answer.kind === 'unanswered') return { why: answer.why };
     return primaryWord(server, answer) ?? { why: 'it is in recovery' };
   }
 
-  async askReplica(server: AskedServer): Promise<ReplicaWord | Unanswered> {
+  async askReplica(server: AskedServer): Promise<ReplicaWord | NoAnswer> {
     const answer = await this.#ask(server);
     if (answer.kind === 'unanswered') return { why: answer.why };
     return replicaWord(server, answer) ?? { why: 'it is not in recovery' };

@@ -204,6 +204,7 @@ class RunningProxy implements LocalProxy {
           refusing: this.#parts.picker.refusals.shown(name),
           degradedSince: this.#parts.degraded.since(name),
           heldSince: this.#parts.holdQueue.longestSince(name),
+          causalReads: this.#parts.reads.counts(name),
         };
   }
 }

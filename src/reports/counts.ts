@@ -3,6 +3,7 @@ import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import { sumOf } from '../model/sums.ts';
+import type { CausalReadCounts } from './causal-reads.ts';
 import type { SessionState } from './session-state.ts';
 
 /** One of several processes that serve clients. */
@@ -116,6 +117,8 @@ export interface PoolCounts extends Readonly<Traffic> {
   readonly degradedSince?: Instant | undefined;
   /** The start of the longest wait for a member that is not over. Absent: nobody waits. */
   readonly heldSince?: Instant | undefined;
+  /** Absent: no session of the pool was gated. */
+  readonly causalReads?: CausalReadCounts | undefined;
   /** Connections since the start, counted at the pool of their listener. */
   readonly accepted: number;
   /**

@@ -16,6 +16,7 @@ import { familyIn } from './families.ts';
 import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
 import { MEMBER_METRICS, membersOf } from './member-metrics.ts';
 import { MOVE_METRICS, PARKED_METRICS } from './move-metrics.ts';
+import { CAUSAL_METRICS } from './causal-metrics.ts';
 import { POOL_METRICS } from './pool-metrics.ts';
 import { POSITION_METRICS } from './position-metrics.ts';
 import { PROCESS_METRICS } from './process-metrics.ts';
@@ -41,7 +42,14 @@ export interface Metrics extends Pick<EventTotals, 'count' | 'learn'> {
   readonly text: () => Promise<string>;
 }
 
-const AT_SCRAPE = [...CLUSTER_METRICS, ...MEMBER_METRICS, ...POOL_METRICS, ...SESSION_METRICS, ...PROCESS_METRICS];
+const AT_SCRAPE = [
+  ...CLUSTER_METRICS,
+  ...MEMBER_METRICS,
+  ...POOL_METRICS,
+  ...CAUSAL_METRICS,
+  ...SESSION_METRICS,
+  ...PROCESS_METRICS,
+];
 
 export function createMetrics({ version, nodeVersion, pools, now, scrape }: MetricsOptions): Metrics {
   const registry = new Registry();

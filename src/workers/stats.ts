@@ -1,5 +1,6 @@
 // The reports of all workers, kept by worker: counts, shared limits and live sessions. One report is
 // recorded synchronously, so that these three always agree, also when a worker dies.
+import { sumOfReads } from '../reports/causal-reads.ts';
 import { NO_CLIENTS, sumOfClients } from '../reports/counts.ts';
 import type { ClientCounts, CountsByPool, PoolCounts, RefusedLogins } from '../reports/counts.ts';
 import type { ProxyEvent } from '../reports/events.ts';
@@ -65,7 +66,8 @@ function liveIn(states: PoolCounts['states']): number {
   return Object.values(states).reduce((sum, count) => sum + count, 0);
 }
 
-function afterTheEnd({ states, accepted, closed, toBackendBytes, toClientBytes }: PoolCounts): PoolCounts {
+function afterTheEnd(counts: PoolCounts): PoolCounts {
+  const { states, accepted, closed, toBackendBytes, toClientBytes, causalReads } = counts;
   const ended = closed + liveIn(states);
   return {
     states: NO_STATES,
@@ -77,6 +79,7 @@ function afterTheEnd({ states, accepted, closed, toBackendBytes, toClientBytes }
     closed: ended,
     toBackendBytes,
     toClientBytes,
+    ...(causalReads === undefined ? {} : { causalReads: { ...causalReads, waiting: 0 } }),
   };
 }
 
@@ -99,6 +102,7 @@ function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
   const since = pools.flatMap(({ degradedSince }) => degradedSince ?? []);
   const held = pools.flatMap(({ heldSince }) => heldSince ?? []);
   const refusing = sumOfRefusals(pools.flatMap((one) => [...(one.refusing ?? [])]));
+  const reads = pools.flatMap(({ causalReads }) => causalReads ?? []);
   const ramping = new Map(pools.flatMap((one) => [...(one.ramping ?? [])]));
   return {
     states: {
@@ -113,6 +117,7 @@ function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
     members: sumOfMaps(pools.map(({ members }) => members)),
     fallbackSessions: total(({ fallbackSessions }) => fallbackSessions),
     laggingSessions: total(({ laggingSessions }) => laggingSessions),
+    ...(reads.length === 0 ? {} : { causalReads: sumOfReads(reads) }),
     ...(ramping.size === 0 ? {} : { ramping }),
     ...(refusing.size === 0 ? {} : { refusing }),
     ...(since.length === 0 ? {} : { degradedSince: since.reduce((least, one) => Math.min(least, one)) }),

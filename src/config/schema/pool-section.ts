@@ -1,7 +1,7 @@
 // The section `pools`: which members a pool has, which of them gets a new session, and what happens to the sessions of
 // a member that leaves. The keys without a default here get theirs in defaults.ts, because they depend on others.
 import { z } from 'zod';
-import { CAUSAL_SCOPES, LATE_MODES, type CausalReadsPolicy } from '../../model/causal-reads.ts';
+import { LATE_MODES, type CausalReadsPolicy } from '../../model/causal-reads.ts';
 import type { LeaveCause } from '../../model/close-reason.ts';
 import { LEAVE_MODES } from '../../model/policy.ts';
 import { key } from './key.ts';
@@ -46,21 +46,16 @@ const causalReads = z.union(
   [
     flag,
     z.strictObject({
-      scope: key(
-        choice(CAUSAL_SCOPES).default('cluster'),
-        `\`cluster\`: commits that were acknowledged to anybody. \`proxy\`: commits through this Pointsman, of the same
-        database; where nothing was written, nothing is asked.`,
-      ),
       wait: key(duration(1).prefault('500ms'), 'How long a read waits for its replica before it is late.'),
       late: key(
         choice(LATE_MODES).default('primary'),
-        `What becomes of a late read. \`primary\`: its session moves to a member that shows all, at last the primary;
+        `The fate of a late read. \`primary\`: its session moves to a member that shows all, at last the primary;
         one that cannot move gets the error. \`error\`: the statement fails with \`read_late\`, and the session goes
         on. \`stale\`: it runs, and its client gets a notice, at most one in a minute.`,
       ),
     }),
   ],
-  { error: 'expected true, false, or { scope: cluster, wait: 500ms, late: primary }' },
+  { error: 'expected true, false, or { wait: 500ms, late: primary }' },
 );
 
 export const pool = z.strictObject({
@@ -158,6 +153,6 @@ export const pool = z.strictObject({
 
 export function causalReadsPolicy(parsed: z.output<typeof causalReads> | undefined): CausalReadsPolicy | undefined {
   if (parsed === undefined || parsed === false) return undefined;
-  const { scope = 'cluster', wait = 500, late = 'primary' } = parsed === true ? {} : parsed;
-  return { scope, waitMs: wait, late };
+  const { wait = 500, late = 'primary' } = parsed === true ? {} : parsed;
+  return { waitMs: wait, late };
 }

@@ -1,6 +1,6 @@
-// Bytes of a client that wait, and that no server has seen. The first request can be taken out of them, for a cancel
-// request or because it is refused, and is answered as the server would: a statement by itself, or messages of the extended protocol up to their Sync. The
-// rest of a request that is not there yet is dropped as it arrives.
+// Bytes of a client that wait, and that no server has seen. The first request can be taken out of them, because its
+// client cancels it or because it is refused. It is answered as the server would: a statement by itself, or messages of
+// the extended protocol up to their Sync. The rest of a request that is not there yet is dropped as it arrives.
 import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
 import { FrameWalker, grammarOf } from '../../wire/follow/frames.ts';
 import { encodeReadyForQuery, joined } from '../../wire/messages/server-messages.ts';
@@ -57,8 +57,8 @@ export class WaitingBytes {
   }
 
   /**
-   * `error`: an ErrorResponse that ends the statement alone. Returns messages for the client. Undefined: no statement is
-   * the first that waits.
+   * `error`: an ErrorResponse that ends the statement alone. Returns messages for the client. Undefined: no statement
+   * is the first that waits.
    */
   cancelFirst(error = CANCELED): Uint8Array | undefined {
     const bytes = this.bytes();

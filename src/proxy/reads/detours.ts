@@ -1,5 +1,5 @@
-// Where a session goes whose server does not show enough: to another member of its pool that does, or to the primary, as
-// by fallback; and when it comes back.
+// The way of a session whose server does not show enough: to another member of its pool that does, or to the primary,
+// as by fallback; and back.
 import { isOfPrimary } from '../../core/primary-pools.ts';
 import { openRoute, type RoutingTable } from '../../core/routing-table.ts';
 import type { AskedServer } from '../../model/causal-reads.ts';

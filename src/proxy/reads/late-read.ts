@@ -1,4 +1,4 @@
-// What a client reads of a causal read that is late, and of one that runs although it is.
+// The words for the client of a causal read that is late, and of one that runs although it is.
 import { durationText } from '../../core/describe.ts';
 import { sizeText } from '../../model/check.ts';
 import type { MemberName } from '../../model/member.ts';
@@ -14,6 +14,7 @@ export interface LateRead {
 /** PostgreSQL 19 has the same for a WAIT FOR LSN that takes too long. */
 const QUERY_CANCELED = '57014';
 const WARNING = '01000';
+const MISSES = 'does not show every acknowledged write';
 const NOTHING_MORE = 'No server has seen the statement.';
 
 export function lateError(late: LateRead): Uint8Array {
@@ -21,7 +22,7 @@ export function lateError(late: LateRead): Uint8Array {
   return encodeErrorResponse({
     severity: 'ERROR',
     sqlState: QUERY_CANCELED,
-    message: `pointsman: the read waited ${durationText(waitMs)}, and ${member} does not show every acknowledged write (read_late)`,
+    message: `pointsman: the read waited ${durationText(waitMs)}, and ${member} ${MISSES} (read_late)`,
     detail: `${whyLate(late)} ${NOTHING_MORE}`,
     hint: 'Try again, or read on the write port.',
   });

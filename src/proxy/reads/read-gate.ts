@@ -1,5 +1,5 @@
 // Holds back the transactions of one session until its server shows every commit that was acknowledged before they
-// arrived. It comes before all other gates. What is late ends by the pool's `causal_reads.late`.
+// arrived. It comes before all other gates. A late read ends by the pool's `causal_reads.late`.
 import type { AskedServer, CausalReadsPolicy, QuestionNumber } from '../../model/causal-reads.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
@@ -121,7 +121,7 @@ export class ReadGate implements TransactionGate {
     if (this.#late !== undefined) this.#settle(this.#late);
   }
 
-  /** What the session waits for. Undefined: it does not wait. */
+  /** The wait of the session. Undefined: it does not wait. */
   waiting(): LateRead | undefined {
     const read = this.#read;
     if (read === undefined) return this.#late;
@@ -217,7 +217,7 @@ export class ReadGate implements TransactionGate {
     this.#end(hasRefused ? 'error' : undefined, 'closed');
   }
 
-  /** What waits comes again at the next server. */
+  /** The bytes that wait come again at the next server. */
   #takeDetour(late: LateServer): void {
     const { session, detours, clock } = this.#options;
     const goal = this.#server && detours.goal(session.pool, this.#server, late.covers);

@@ -9,7 +9,7 @@ import {
   type WaitingRead,
 } from '../../core/read-index.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
-import type { AskedServer, Positions, PrimaryWord, QuestionsPolicy, Unanswered } from '../../model/causal-reads.ts';
+import type { AskedServer, Positions, PrimaryWord, QuestionsPolicy, NoAnswer } from '../../model/causal-reads.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { addressText, type MemberName } from '../../model/member.ts';
 import type { PoolPolicy } from '../../model/policy.ts';
@@ -35,7 +35,7 @@ export interface TrainRead extends WaitingRead {
   readonly onYes: (how: 'at_once' | 'waited') => void;
 }
 
-/** What is known for a read. */
+/** The state of a read in the train. */
 interface Ticket {
   /** The first one that counts: a later one would only be further ahead. */
   word: PrimaryWord | undefined;
@@ -107,7 +107,7 @@ export class ReadTrain {
     this.#reads.delete(read);
   }
 
-  /** Of a read in the train. */
+  /** The read is in the train. */
   wait(read: TrainRead): Wait {
     const proven = this.#proven();
     const word = this.#reads.get(read)?.word;
@@ -206,7 +206,7 @@ export class ReadTrain {
     void answer.then((word) => this.#primaryAnswered(proven, word));
   }
 
-  #primaryAnswered({ member }: PrimaryServer, word: PrimaryWord | Unanswered): void {
+  #primaryAnswered({ member }: PrimaryServer, word: PrimaryWord | NoAnswer): void {
     if ('why' in word) return this.#leaveAlone(member, word.why, () => this.#asked.delete(member));
     this.#asked.delete(member);
     this.#unanswered.delete(member);

@@ -35,7 +35,7 @@ export interface Tap {
 
 /** Holds back transactions until their server may run them. */
 export interface TransactionGate {
-  /** The session has a connection to this server. Returns the gate for its client's bytes, which comes before `inner`. */
+  /** The session has a connection to this server. Returns the gate for its client, which comes before `inner`. */
   startsAt(server: Server, inner: Gate): Gate;
   relaysBy(relay: Relay): void;
   /** The session has no server any more. */

@@ -87,7 +87,7 @@ export class Relay {
     this.#toClient.send(bytes);
   }
 
-  /** Takes out the client's first statement that waits at the gate, and tells it so, or `error`. False: there is none. */
+  /** Takes out the first statement of the client that waits, and tells it so, or `error`. False: there is none. */
   cancelWaiting(error?: Uint8Array): boolean {
     return this.#toBackend.cancelWaiting((bytes) => this.tellClient(bytes), error);
   }

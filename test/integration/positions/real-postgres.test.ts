@@ -9,7 +9,7 @@ import type {
   PrimaryWord,
   QuestionsPolicy,
   ReplicaWord,
-  Unanswered,
+  NoAnswer,
 } from '../../../src/model/causal-reads.ts';
 import { openPositions } from '../../../src/positions/positions.ts';
 import { dialTcp } from '../../../src/proxy/connect/dial.ts';
@@ -90,7 +90,7 @@ async function permit(server: PostgresServer, line: string): Promise<void> {
 
 const asked = (server: PostgresServer): AskedServer => ({ member: server.name, address: addressOf(server) });
 
-function answered<Word extends PrimaryWord | ReplicaWord>(word: Word | Unanswered): Word {
+function answered<Word extends PrimaryWord | ReplicaWord>(word: Word | NoAnswer): Word {
   if ('why' in word) throw new Error(word.why);
   return word;
 }

@@ -13,7 +13,7 @@ import { rounds } from '../../support/runner/ci.ts';
 
 type Step = readonly [kind: number, which: number];
 
-/** Behind the steps of the world: the primary is asked, a server is asked as a replica, a server answers, and all do. */
+/** Behind the steps of the world: the primary is asked, a server is asked as a replica, one answers, and all do. */
 const ASK_PRIMARY = 20;
 const ASK_REPLICA = 21;
 const ANSWER = 22;
@@ -72,7 +72,7 @@ interface Asked {
   readonly question: number;
   readonly server: AskedServer;
   readonly isPrimary: boolean;
-  /** Of the connection. */
+  /** That of the connection. */
   readonly life: number;
 }
 

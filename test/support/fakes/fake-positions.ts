@@ -1,9 +1,9 @@
 // The positions of servers, as a test wants them to be. A question is answered at once, or when the test says so.
-import type { AskedServer, Positions, PrimaryWord, ReplicaWord, Unanswered } from '../../../src/model/causal-reads.ts';
+import type { AskedServer, Positions, PrimaryWord, ReplicaWord, NoAnswer } from '../../../src/model/causal-reads.ts';
 import type { MemberName } from '../../../src/model/member.ts';
 
 export class FakePositions implements Positions {
-  /** Of the primary. Bytes. */
+  /** The positions of the primary, in bytes. */
   written = 100;
   flushed = 100;
   timeline = 1;
@@ -24,7 +24,7 @@ export class FakePositions implements Positions {
     return this.#newest;
   }
 
-  async askPrimary(server: AskedServer): Promise<PrimaryWord | Unanswered> {
+  async askPrimary(server: AskedServer): Promise<PrimaryWord | NoAnswer> {
     this.asked.primary += 1;
     const question = (this.#newest += 1);
     await this.delay;
@@ -36,7 +36,7 @@ export class FakePositions implements Positions {
     return word;
   }
 
-  async askReplica(server: AskedServer): Promise<ReplicaWord | Unanswered> {
+  async askReplica(server: AskedServer): Promise<ReplicaWord | NoAnswer> {
     this.asked.replica += 1;
     const question = (this.#newest += 1);
     await Promise.resolve();

@@ -58,7 +58,7 @@ export interface ProxyLabOptions {
   readonly openVerifiers?: OpenVerifiers;
   /** The role that asks. By default one without a password. */
   readonly questions?: QuestionsPolicy;
-  /** What the servers say of their positions. */
+  /** The positions that the servers name. */
   readonly openPositions?: OpenPositions;
   /** The WAL positions that primaries reported. */
   readonly wal?: () => WalEvidence;

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { withDrained } from '../../../src/core/snapshot.ts';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
+import { ReadCounts } from '../../../src/proxy/reads/read-counts.ts';
 import { EVENTS_VERSION } from '../../../src/reports/events.ts';
 import { EVENT_NAMES } from '../../../src/telemetry/event-names.ts';
 import { logFields } from '../../../src/telemetry/log-fields.ts';
@@ -214,7 +215,8 @@ const after = decidedAt(
   isPrimary('pg-2', 900, { timeline: 2 }),
   isReplica('pg-1', 1000, { timeline: 2 }),
 );
-const counts: PoolCounts = { ...NO_COUNTS, members: new Map([['pg-1', 1]]) };
+const causalReads = new ReadCounts().counts();
+const counts: PoolCounts = { ...NO_COUNTS, members: new Map([['pg-1', 1]]), causalReads };
 const worker = {
   number: 1,
   pid: 50,

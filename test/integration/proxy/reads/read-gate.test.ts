@@ -1,4 +1,4 @@
-// Causal reads at the port: a transaction waits until its server shows all that was acknowledged, or is late (G25).
+// Causal reads at the port: a transaction waits until its server shows all that was acknowledged, or is late (G26).
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../../../src/core/snapshot.ts';
 import type { CausalReadsPolicy } from '../../../../src/model/causal-reads.ts';
@@ -52,10 +52,7 @@ async function start(causalReads: Partial<CausalReadsPolicy> = {}): Promise<void
   [primary, replica] = await Promise.all([startFakeBackend('silent'), startFakeBackend('silent')]);
   positions = new FakePositions();
   clock = new ManualClock();
-  const pools = [
-    aWritePool(),
-    aPool({ causalReads: { scope: 'cluster', waitMs: 500, late: 'error', ...causalReads } }),
-  ];
+  const pools = [aWritePool(), aPool({ causalReads: { waitMs: 500, late: 'error', ...causalReads } })];
   const policy = aPolicy({ pools });
   const members = [aMember('pg-1', { postgres: primary.address }), aMember('pg-2', { postgres: replica.address })];
   const now = clock.now();
@@ -246,7 +243,7 @@ test('late: stale runs the read, and tells its client once in a minute', async (
   expect(answerOf(client).toString('latin1')).toContain('C01000\0Mpointsman: this read may miss acknowledged writes');
 });
 
-test('a cancel request takes out the read that waits, and the late read of a client that has left runs nowhere', async () => {
+test('a cancel request takes out the read that waits, and that of a client that has left runs nowhere', async () => {
   const client = await aSession();
   client.socket.write(QUERY);
   await until('a question', () => positions.asked.primary > 0);

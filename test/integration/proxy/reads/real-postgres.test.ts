@@ -1,5 +1,5 @@
 // Causal reads against real servers: a read that begins behind an acknowledged write sees it on the standby, and
-// without the setting it does not (G25).
+// without the setting it does not (G26).
 import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ import { until } from '../../../support/waiting/until.ts';
 
 const SQL = await readFile(new URL('../../../../deploy/reads.sql', import.meta.url), 'utf8');
 const PASSWORD = 'a password';
-const READ: CausalReadsPolicy = { scope: 'cluster', waitMs: 5000, late: 'error' };
+const READ: CausalReadsPolicy = { waitMs: 5000, late: 'error' };
 
 async function passwordFile(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
