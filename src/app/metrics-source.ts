@@ -41,6 +41,7 @@ export function scrapeOf(options: ScrapeOptions): Scrape {
     workers: proxy.workers(),
     configLoadedAt: running.loadedAt,
     hasMoves: config.moves !== undefined,
+    hasQuestions: config.questions !== undefined,
     branches: running.branches?.status(),
     droppedLogLines: options.droppedLogLines?.() ?? 0,
   };

@@ -104,6 +104,7 @@ export function createMetrics({ version, nodeVersion, pools, now, scrape }: Metr
       if (read.branches !== undefined) ofBranches();
       branches?.update(read);
       if (read.hasMoves) ofMoves();
+      if (read.hasQuestions) ofPositions();
       moves?.learn(read.pools.map(({ name }) => name));
       moves?.update(read);
       return registry.metrics();

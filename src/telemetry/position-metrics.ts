@@ -1,4 +1,5 @@
-// Metrics of the questions for WAL positions. They exist from the first one on.
+// Metrics of the questions for WAL positions. They exist where `questions` is configured, or was until a
+// reload.
 import { ofEvents, type EventMetric } from './event-totals.ts';
 
 export const POSITION_METRICS: readonly EventMetric[] = [

@@ -42,6 +42,8 @@ export interface Scrape {
   readonly configLoadedAt: number;
   /** Sessions may move. */
   readonly hasMoves: boolean;
+  /** Servers may be asked for their positions. */
+  readonly hasQuestions: boolean;
   /** The list of branches; undefined if none are configured. */
   readonly branches: BranchListStatus | undefined;
   /** Log lines lost since the start. */

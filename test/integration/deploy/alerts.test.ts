@@ -44,6 +44,7 @@ test('every metric and label that an alert uses is exposed', async () => {
     client: { tls: { mode: 'terminate', ...SERVER } },
     branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
     moves: { roles: ['app'] },
+    questions: { user: 'pointsman_monitor' },
     listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
     admin: { address: '127.0.0.1:0' },
     log: { format: 'json' },

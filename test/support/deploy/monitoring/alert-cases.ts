@@ -249,6 +249,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ),
     labels: { member: 'pg-3', reason: 'expired' },
   },
+  PointsmanPositionsFail: {
+    ...gauge('cluster', 'pointsman_position_failing', { member: 'pg-3' }, ['1', '0'], [1, 0]),
+    labels: { member: 'pg-3' },
+  },
   PointsmanMemberCertificateExpires: {
     ...gauge('cluster', MEMBER_EXPIRY, { member: 'pg-3' }, ['86400', '9999999999'], [60, 59]),
     // A Pointsman without new sessions still shows the certificate from before its renewal.

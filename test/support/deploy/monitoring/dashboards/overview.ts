@@ -213,6 +213,17 @@ const members: Row = {
       isStacked: true,
       width: 8,
     }),
+    lines({
+      title: 'Questions for WAL positions',
+      description: 'Answers of members to causal reads, per second. Fails: 1 while reads need a member that is silent.',
+      queries: [
+        [`sum by (member, kind) (rate(pointsman_position_questions_total{${CHOSEN}}${RATE}))`, '{{member}}, {{kind}}'],
+        [`max by (member) (pointsman_position_failing{${CHOSEN}})`, '{{member}} fails'],
+      ],
+      unit: 'short',
+      alerts: ['PointsmanPositionsFail'],
+      width: 24,
+    }),
   ],
 };
 
