@@ -143,15 +143,13 @@ const QUESTIONS: Partial<Record<PositionReply['kind'], PositionQuestion>> = {
   nudged: 'nudge',
 };
 
-type LastAnswer = PositionAnswer | undefined;
-
-function primaryWord({ member, address }: AskedServer, answer: LastAnswer): PrimaryWord | undefined {
+function primaryWord({ member, address }: AskedServer, answer: PositionAnswer | undefined): PrimaryWord | undefined {
   if (answer?.kind !== 'primary') return undefined;
   const { timeline, written, flushed, question } = answer;
   return { member, address, question, timeline, written, flushed };
 }
 
-function replicaWord({ member, address }: AskedServer, answer: LastAnswer): ReplicaWord | undefined {
+function replicaWord({ member, address }: AskedServer, answer: PositionAnswer | undefined): ReplicaWord | undefined {
   if (answer?.kind !== 'standby') return undefined;
   const { replayed, question } = answer;
   return { member, address, question, replayed };

@@ -54,11 +54,11 @@ const FLUSHES_FROM = 17;
 /** From 14 on a server may end a connection that asks nothing. */
 const IDLE_LIMIT_FROM = 14;
 
-type Question = 'server' | 'position' | 'nudge';
+type PositionRequest = 'server' | 'position' | 'nudge';
 
 export class PositionTalk {
   readonly #reader = new MessageReader(LONGEST);
-  #question: Question | undefined;
+  #question: PositionRequest | undefined;
   #value = '';
   #error: string | undefined;
   #page = 0;
