@@ -214,7 +214,8 @@ export class ReadTrain {
     this.#newest = word;
     this.#isWriting = before !== undefined && before.written !== word.written;
     this.#nudge(before, word);
-    return this.tableChanged();
+    // The others wait for their replica.
+    return this.#advance([...this.#reads].flatMap(([read, ticket]) => (ticket.word === undefined ? [read] : [])));
   }
 
   #poll(server: AskedServer): void {

@@ -10,6 +10,7 @@ import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../support/labs/proxy-lab.ts';
 import { connectRaw } from '../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { aWritePool } from '../../support/values/builders.ts';
 import { aBranch } from '../../support/values/branches.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
 import { until } from '../../support/waiting/until.ts';
@@ -56,6 +57,10 @@ const CASES: Partial<Record<CloseReason, Case>> = {
   ambiguous_branch: branchCase({ kind: 'ambiguous', ids: ['br-1', 'br-2'] }),
   branches_unavailable: branchCase({ kind: 'unavailable', why: 'no answer' }),
   branch_unreachable: branchCase({ kind: 'no_backend', branch: aBranch(), why: 'no template' }),
+  causal_reads_unreadable: {
+    options: { table: OPEN, pools: [aWritePool({ causalReads: { waitMs: 500, late: 'error' } })] },
+    provoke: ({ socket }) => void socket.write(aStartup({ user: 'app', replication: 'true' })),
+  },
   too_many_sessions: { options: { client: { maxSessions: 0 } }, provoke: asks },
   hold_full: { options: { hold: { maxSessions: 0 } }, provoke: asks },
   hold_timeout: {
