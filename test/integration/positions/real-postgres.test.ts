@@ -11,13 +11,17 @@ import type {
   ReplicaWord,
   NoAnswer,
 } from '../../../src/model/causal-reads.ts';
+import { readKeyPair } from '../../../src/config/files/key-pair.ts';
+import { readPem } from '../../../src/config/files/pem.ts';
 import { openPositions } from '../../../src/positions/positions.ts';
 import { dialTcp } from '../../../src/proxy/connect/dial.ts';
-import { memberConnect } from '../../../src/proxy/connect/tls/member-dial.ts';
-import { LOGIN_TOOLS } from '../../../src/proxy/login/own-logins.ts';
+import { memberConnect, memberDial } from '../../../src/proxy/connect/tls/member-dial.ts';
+import { LOGIN_TOOLS, positionsBy } from '../../../src/proxy/login/own-logins.ts';
+import type { OpenPositions } from '../../../src/proxy/options.ts';
 import type { DialLimits, DialResult } from '../../../src/proxy/server.ts';
 import type { PositionEvent } from '../../../src/reports/position-events.ts';
 import type { PostgresServer } from '../../../src/sandbox/postgres/postgres-server.ts';
+import { startLoginServer } from '../../support/sandbox/login-server.ts';
 import { missingForSandbox } from '../../support/runner/sandbox-availability.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 import {
@@ -193,6 +197,33 @@ describeUnless(missingForSandbox, 'the positions of real servers', () => {
     const inTheClear = await positionsWith();
     await until('it asks for plain text', async () => 'why' in (await inTheClear.askPrimary(asked(first))), LIMIT_MS);
     expect(await inTheClear.askPrimary(asked(first))).toEqual({ why: expect.stringContaining('in plain text') });
+  });
+
+  test('with TLS the login binds to the certificate of the server', { timeout: 60_000 }, async () => {
+    const login = await startLoginServer('embedded', true);
+    onTestFinished(() => login.close());
+    await login.run(SQL, `alter role pointsman_monitor password '${PASSWORD}'`);
+    const trust = { mode: 'verify-full', caFile: login.caFile, serverName: undefined, crlFile: undefined } as const;
+    const tls = { ...trust, pair: undefined, negotiation: 'request', minVersion: 'TLSv1.2' } as const;
+    const parts = { clock: systemClock, readPem, readKeyPair, onEvent: () => {} };
+    const dial = memberDial({ ...parts, dial: dialTcp, memberTls: () => tls });
+    const questions = {
+      user: 'pointsman_monitor',
+      passwordFile: await fileWith(PASSWORD),
+      database: 'postgres',
+      perSecond: 1000,
+    };
+    const asking = (change: Partial<Parameters<OpenPositions>[0]>): ReturnType<OpenPositions> => {
+      const open: OpenPositions = (needs) => openPositions({ ...needs, ...change });
+      const positions = positionsBy({ ...parts, openPositions: open }, dial, () => ({ questions }));
+      onTestFinished(() => positions.end());
+      return positions;
+    };
+    expect(answered(await asking({}).askPrimary(asked(login.server))).timeline).toBe(1);
+    const another = asking({ endPointOf: () => new Uint8Array(32) });
+    expect(await another.askPrimary(asked(login.server))).toEqual({
+      why: expect.stringContaining('channel binding check failed'),
+    });
   });
 });
 
