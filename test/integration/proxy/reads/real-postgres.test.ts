@@ -18,6 +18,7 @@ import {
   prepareServers,
   startAs,
   startReplication,
+  untilAnswer,
   untilStreaming,
 } from '../../../support/sandbox/postgres.ts';
 import {
@@ -143,6 +144,8 @@ describeUnless(missingForSandbox, 'causal reads of real servers', () => {
     await writer.query('set synchronous_commit = on');
 
     await second.query('select pg_wal_replay_pause()');
+    // The request takes its time.
+    await untilAnswer(second, 'select pg_get_wal_replay_pause_state()', 'paused');
     await writer.query('update registers set n = n + 1 where id = 1');
     const { rows } = await plain.query<{ n: number }>('select n from registers where id = 1');
     await expect(short.query('select n from registers where id = 1')).rejects.toMatchObject({ code: '57014' });
@@ -161,6 +164,10 @@ describeUnless(missingForSandbox, 'causal reads of real servers', () => {
     });
     await second.query('select pg_wal_replay_resume()');
     expect((await waiting).rows[0]?.n).toBe((rows[0]?.n ?? 0) + 1);
-    expect(await staleOf(5, writer, short)).toBe(0);
+    expect(await staleOf(5, writer, gated)).toBe(0);
+    await until(
+      'the other session goes on',
+      async () => (await short.query('select 1').catch(() => undefined)) !== undefined,
+    );
   });
 });
