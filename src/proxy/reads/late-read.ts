@@ -3,12 +3,12 @@ import { durationText } from '../../core/describe.ts';
 import { sizeText } from '../../model/check.ts';
 import type { MemberName } from '../../model/member.ts';
 import { encodeErrorResponse, encodeNotice } from '../../wire/messages/error-response.ts';
-import type { Wait } from './read-train.ts';
+import type { ReadWait } from './read-train.ts';
 
 export interface LateRead {
   readonly waitMs: number;
   readonly member: MemberName;
-  readonly wait: Wait;
+  readonly wait: ReadWait;
 }
 
 /** PostgreSQL 19 has the same for a WAIT FOR LSN that takes too long. */

@@ -43,7 +43,7 @@ interface Ticket {
 }
 
 /** Why a read still waits. */
-export interface Wait {
+export interface ReadWait {
   readonly why: NoYet;
   readonly primary: MemberName | undefined;
   /** Bytes that its server has not replayed, as far as both have said. */
@@ -108,7 +108,7 @@ export class ReadTrain {
   }
 
   /** The read is in the train. */
-  wait(read: TrainRead): Wait {
+  wait(read: TrainRead): ReadWait {
     const proven = this.#proven();
     const word = this.#reads.get(read)?.word;
     const verdict = this.#judged(read, word, proven);
