@@ -15,6 +15,9 @@ import type { Laid } from './panels.ts';
 export const CHOSEN = 'scope=~"$scope",job=~"$job",instance=~"$instance"';
 /** The chosen clusters, for series of recording rules. */
 export const CHOSEN_CLUSTERS = 'scope=~"$scope",job=~"$job"';
+export const RATE = '[$__rate_interval]';
+
+export const YES_NO = { 0: ['no', 'red'], 1: ['yes', 'green'] } as const;
 
 /** The path of the page in the repository. A release puts its own address before it, the chart that of its values. */
 const RUNBOOK = 'deploy/runbook.md';

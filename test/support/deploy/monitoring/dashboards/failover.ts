@@ -1,7 +1,7 @@
 // One change of the primary: the evidence, the decision, and the effect on clients.
-import { CHOSEN } from './dashboard.ts';
+import { CHOSEN, RATE, YES_NO } from './dashboard.ts';
 import type { Dashboard, Row } from './dashboard.ts';
-import { RATE, ROUTE_NAMES, ROUTE_STATE, YES_NO } from './overview.ts';
+import { ROUTE_NAMES, ROUTE_STATE } from './overview.ts';
 import { lines, stat, states, table } from './panels.ts';
 
 const RANGE = '[$__range]';

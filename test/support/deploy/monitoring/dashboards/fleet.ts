@@ -1,7 +1,6 @@
 // Many Pointsmen, of one cluster or of many: which of them needs attention.
-import { CHOSEN, CHOSEN_CLUSTERS } from './dashboard.ts';
+import { CHOSEN, CHOSEN_CLUSTERS, RATE } from './dashboard.ts';
 import type { Dashboard, Row } from './dashboard.ts';
-import { RATE } from './overview.ts';
 import { lines, stat, table } from './panels.ts';
 import type { Step } from './panels.ts';
 

@@ -1,14 +1,13 @@
 // One cluster at a glance.
-import { CHOSEN, CHOSEN_CLUSTERS } from './dashboard.ts';
+import { CHOSEN, CHOSEN_CLUSTERS, RATE } from './dashboard.ts';
 import type { Dashboard, Row } from './dashboard.ts';
+import { MEMBERS } from './members.ts';
 import { lines, stat, states, table } from './panels.ts';
 
-export const YES_NO = { 0: ['no', 'red'], 1: ['yes', 'green'] } as const;
 /** Names and colours of ROUTE_STATE. */
 export const ROUTE_NAMES = { 0: ['open', 'green'], 1: ['clients wait', 'orange'], 2: ['closed', 'red'] } as const;
 /** The route of each pool as a number; the worst one where Pointsmen differ. */
 export const ROUTE_STATE = `max by (pool) ((${hasRoute('hold')} == 1) or 2 * ${hasRoute('closed')})`;
-export const RATE = '[$__rate_interval]';
 
 const now: Row = {
   title: 'Now',
@@ -134,99 +133,6 @@ const routes: Row = {
   ],
 };
 
-const members: Row = {
-  title: 'Members',
-  panels: [
-    table({
-      title: 'Members',
-      description: 'What each member reports of itself, and what Pointsman makes of it.',
-      queries: [
-        [`max by (member, role, state, timeline) (pointsman_member_info{${CHOSEN}})`],
-        [`min by (member) (pointsman_member_up{${CHOSEN}})`],
-        [`max by (member) (pointsman_member_replication_lag_bytes{${CHOSEN}})`],
-        [`max by (member) (pointsman_member_staleness_seconds{${CHOSEN}})`],
-        [`sum by (member) (pointsman_member_sessions{${CHOSEN}})`],
-        [`max by (member) (pointsman_member_drained{${CHOSEN}})`],
-        [`time() - max by (member) (pointsman_member_last_answer_timestamp_seconds{${CHOSEN}})`],
-        [`max by (member) (pointsman_member_tls_certificate_expiry_timestamp_seconds{${CHOSEN}}) - time()`],
-      ],
-      columns: [
-        null,
-        { title: 'Answers', names: YES_NO },
-        { title: 'Lag', unit: 'bytes' },
-        { title: 'Staleness', unit: 's' },
-        { title: 'Sessions' },
-        { title: 'Drained', names: { 0: ['no', 'text'], 1: ['yes', 'orange'] } },
-        { title: 'Last answer', unit: 's' },
-        {
-          title: 'Certificate expires in',
-          unit: 's',
-          steps: [
-            [null, 'red'],
-            [1_209_600, 'text'],
-          ],
-        },
-      ],
-      alerts: [
-        'PointsmanMemberSilent',
-        'PointsmanReplicasMissing',
-        'PointsmanDrainForgotten',
-        'PointsmanMembersRefused',
-        'PointsmanMemberCertificateExpires',
-      ],
-      width: 24,
-    }),
-    lines({
-      title: 'TLS to members that failed',
-      description: 'Connections to members that could not be encrypted, by reason, per second. Empty: none.',
-      queries: [
-        [
-          `sum by (member, reason) (rate(pointsman_member_tls_failures_total{${CHOSEN}}${RATE})) > 0`,
-          '{{member}}, {{reason}}',
-        ],
-      ],
-      unit: 'cps',
-      alerts: ['PointsmanMemberTlsFails'],
-      width: 8,
-    }),
-    lines({
-      title: 'Replication lag',
-      description: 'WAL that each replica has not replayed.',
-      queries: [[`max by (member) (pointsman_member_replication_lag_bytes{${CHOSEN}})`, '{{member}}']],
-      unit: 'bytes',
-      alerts: ['PointsmanLagging'],
-      width: 8,
-    }),
-    lines({
-      title: 'Staleness of replicas',
-      description: 'Age of the oldest WAL position of the primary that each replica has not replayed.',
-      queries: [[`max by (member) (pointsman_member_staleness_seconds{${CHOSEN}})`, '{{member}}']],
-      unit: 's',
-      alerts: ['PointsmanReplicaStale'],
-      width: 8,
-    }),
-    lines({
-      title: 'Sessions by member',
-      description: 'Client connections that are connected or connecting to each member.',
-      queries: [[`sum by (member, pool) (pointsman_member_sessions{${CHOSEN}})`, '{{member}}, {{pool}}']],
-      unit: 'short',
-      isStacked: true,
-      width: 8,
-    }),
-    lines({
-      title: 'Questions for WAL positions',
-      description: 'Answers of members to causal reads, per second. Fails: 1 while reads need a member that is silent.',
-      queries: [
-        [`sum by (member, kind) (rate(pointsman_position_questions_total{${CHOSEN}}${RATE}))`, '{{member}}, {{kind}}'],
-        [`max by (member) (pointsman_position_failing{${CHOSEN}})`, '{{member}} fails'],
-      ],
-      unit: 'short',
-      alerts: ['PointsmanPositionsFail'],
-      width: 24,
-    }),
-  ],
-};
-
 const clients: Row = {
   title: 'Clients',
   panels: [
@@ -336,7 +242,7 @@ export const OVERVIEW: Dashboard = {
   description: 'One cluster behind Pointsman: routes, members, clients, limits.',
   from: 'now-6h',
   hasManyClusters: false,
-  rows: [now, routes, members, clients, limits],
+  rows: [now, routes, MEMBERS, clients, limits],
 };
 
 function hasRoute(route: string): string {
