@@ -65,6 +65,7 @@ test('every file of a secret that the configuration names has its row', () => {
     logins: /lookup role/,
     moves: /lookup role/,
     platform: /platform/,
+    questions: /role of `questions`/,
   };
   expect(keys.length).toBeGreaterThan(8);
   for (const [, key = ''] of keys) {
