@@ -135,20 +135,10 @@ function standingOf(record: MemberRecord, of: PoolCase, election: Election): Sta
     const demoted = leave('demoted', check.verdict.why);
     return check.positiveAt === undefined && isOfLeader(pool) ? { ...demoted, neverPrimary: true } : demoted;
   }
-  const timeline = check.positiveTimeline;
-  const isPromoting = check.verdict.why.code === 'promoting' && !isProvenElsewhere;
-  if (!isPromoting && timeline !== undefined && election.floor !== undefined && timeline < election.floor) {
-    return leave('demoted', {
-      code: 'superseded',
-      detail: `on timeline ${timeline}, a primary was seen on ${election.floor}`,
-    });
-  }
-  if (isLeftToPostgres) return { kind: 'keep', why: check.verdict.why };
   const isKept = isKeptSince(heldAt(record, check, probe), record, of);
-  const { winner } = election;
-  if (isKept && winner !== undefined && winner !== record.member.name) {
-    return leave('demoted', { code: 'superseded', detail: `${winner} is proven to be the next one` });
-  }
+  const superseded = supersededBy(record, check, election, isKept);
+  if (superseded !== undefined) return leave('demoted', superseded);
+  if (isLeftToPostgres) return { kind: 'keep', why: check.verdict.why };
   if (check.verdict.kind === 'not_now') {
     return untilGrace(isKeptSince(record.answeredAt, record, of), check.verdict.why);
   }
@@ -158,7 +148,7 @@ function standingOf(record: MemberRecord, of: PoolCase, election: Election): Sta
   if (election.rivals.has(record.member.name)) {
     return untilGrace(ages.isYoung(election.rivalsSince, probe.silenceGraceMs), {
       code: 'two_primaries',
-      detail: `timeline ${timeline ?? 'unknown'}`,
+      detail: `timeline ${check.positiveTimeline ?? 'unknown'}`,
     });
   }
   if (election.winner !== record.member.name) return untilGrace(isKept, silence(record));
@@ -168,6 +158,23 @@ function standingOf(record: MemberRecord, of: PoolCase, election: Election): Sta
     return { kind: 'keep', why: { code: 'in_recovery', since: recovery.since } };
   }
   return { kind: 'open', why: openWhy(record, probe) };
+}
+
+/** Another member has certainly been the primary since, or is. `isKept`: nothing else would end its sessions now. */
+function supersededBy(
+  record: MemberRecord,
+  check: CheckRecord,
+  { winner, rivals, floor }: Election,
+  isKept: boolean,
+): Why | undefined {
+  const isProvenElsewhere = winner !== undefined || rivals.size > 0;
+  const isPromoting = check.verdict.why.code === 'promoting' && !isProvenElsewhere;
+  const timeline = check.positiveTimeline;
+  if (!isPromoting && timeline !== undefined && floor !== undefined && timeline < floor) {
+    return { code: 'superseded', detail: `on timeline ${timeline}, a primary was seen on ${floor}` };
+  }
+  if (!isKept || winner === undefined || winner === record.member.name) return undefined;
+  return { code: 'superseded', detail: `${winner} is proven to be the next one` };
 }
 
 /** The server's own word outweighs its API: a promotion may never end. A pooler may repeat an old word. */

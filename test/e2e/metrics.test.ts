@@ -7,8 +7,10 @@ import type { ClusterWithPointsman } from '../support/clusters/cluster-with-poin
 import type { PointsmanWanted } from '../support/clusters/cluster-with-pointsman.ts';
 import { describeOnEveryCluster, describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
+import { questions } from '../support/clusters/userlist.ts';
 import { writeWal } from '../support/clusters/write-wal.ts';
 import { metricFindings, missingPromtool } from '../support/deploy/monitoring/promtool.ts';
+import { temporaryDirectory } from '../support/moves/temporary-directory.ts';
 import type { PointsmanProcess } from '../support/processes/pointsman-process.ts';
 import { itUnless } from '../support/runner/unless-missing.ts';
 import { withoutScope } from '../support/values/samples.ts';
@@ -22,16 +24,17 @@ const LAG_MB = 8;
 const CLOCKS_S = 1;
 
 /** Everything that a metric can be about is there. */
-function wanted(workers: number): PointsmanWanted {
+function wanted(workers: number, directory: { readonly path: string }): PointsmanWanted {
   return {
-    pointsman: {
+    pointsman: async (cluster) => ({
       workers,
       client: { tls: { mode: 'terminate', ...SERVER }, max_handshakes: 50 },
-      pools: { read: { when_all_lagging: 'least_lagging' } },
+      questions: await questions(cluster, directory.path),
+      pools: { read: { when_all_lagging: 'least_lagging', causal_reads: { late: 'error' } } },
       branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
       moves: { roles: ['*'] },
       admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },
-    },
+    }),
   };
 }
 
@@ -193,8 +196,11 @@ function scenarios(lab: ClusterWithPointsman): void {
     const session = await HeldSession.open(await pointsman.port('write'), cluster.app);
     // The plan asks the sessions of the primary whether they can move.
     expect((await pointsman.admin('/switchover')).status).toBe(200);
+    const reader = await HeldSession.open(await pointsman.port('read'), cluster.app);
+    const asked = 'pointsman_position_questions_total{member=';
+    await pointsman.waitFor('a causal read', async () => (await pointsman.admin('/metrics')).text.includes(asked));
     const { text } = await pointsman.admin('/metrics');
-    await session.close();
+    await Promise.all([session.close(), reader.close()]);
     expect(await metricFindings(text)).toBe('');
     // Every series names the cluster.
     const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -218,5 +224,5 @@ const OF_WORKERS = ['cpu_seconds_total', 'resident_memory_bytes', 'restarts_tota
   (what) => `pointsman_worker_${what}`,
 );
 
-describeOnEveryCluster('metrics', (on) => scenarios(on.clusterWithPointsman(wanted(1))));
-describeOnSandbox('metrics of workers', (on) => scenarios(on.clusterWithPointsman(wanted(2))));
+describeOnEveryCluster('metrics', (on) => scenarios(on.clusterWithPointsman(wanted(1, temporaryDirectory()))));
+describeOnSandbox('metrics of workers', (on) => scenarios(on.clusterWithPointsman(wanted(2, temporaryDirectory()))));

@@ -12,7 +12,7 @@ import { CREATE_WRITES, READ_ROW, startConnectLoad, WRITE_ROW } from '../support
 import { HeldSession } from '../support/applications/held-session.ts';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { switchOnTls } from '../support/clusters/switch-on-tls.ts';
-import { userlist } from '../support/clusters/userlist.ts';
+import { questions, userlist } from '../support/clusters/userlist.ts';
 import { missingPrometheus, PrometheusProcess } from '../support/processes/prometheus-process.ts';
 import type { TimeRange } from '../support/processes/prometheus-process.ts';
 import { describeUnless } from '../support/runner/unless-missing.ts';
@@ -89,7 +89,7 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
     let directory = '';
     const lab = on.clusterWithPointsman({
       sql: CREATE_WRITES,
-      // Workers, certificates, branches and moves have metrics of their own.
+      // Workers, certificates, branches, moves and causal reads have metrics of their own.
       pointsman: async (cluster) => {
         directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
         return {
@@ -99,6 +99,8 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
           branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
           backend: { tls: { mode: 'verify-full', ca_file: tlsFile('ca.pem'), server_name: 'pg-a.test' } },
           moves: { roles: [cluster.app.user], verifiers: { file: await userlist(cluster, directory) } },
+          questions: await questions(cluster, directory),
+          pools: { read: { causal_reads: { late: 'error' } } },
         };
       },
     });
@@ -149,6 +151,7 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
       const [write, read] = await Promise.all(['write', 'read'].map((pool) => pointsman.port(pool)));
       const session = await HeldSession.open(write ?? 0, cluster.app);
       await moveSession();
+      await expect(HeldSession.open(write ?? 0, { ...cluster.app, database: 'nowhere' })).rejects.toThrow('nowhere');
       const client = { host: '127.0.0.1', ...cluster.app, perSecond: 20 };
       const loads = [
         startConnectLoad({ ...client, port: write ?? 0, sql: WRITE_ROW }),

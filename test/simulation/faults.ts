@@ -1,7 +1,7 @@
 // The faults: each changes a scene, and has an end.
 import type { Scene } from './scene/scene.ts';
 import type { FaultKind, PlannedFault } from './scene/plan.ts';
-import type { Site } from './scene/site.ts';
+import { SILENCE_GRACE_MS, type Site } from './scene/site.ts';
 import type { Tags } from './cluster/store.ts';
 import { atMoment } from './moments.ts';
 import type { Host } from './world/world.ts';
@@ -130,6 +130,20 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
   'pointsman freezes': ({ site: { host } }) => {
     host.freeze();
     return () => host.thaw();
+  },
+  // The age of the last yes ends the sessions of the primary in the middle of it, and clients go on writing.
+  'pointsman stalls at the end of a grace': (hit) => {
+    const { scene, site, fault } = hit;
+    const end = apiFault(hit, { kind: 'silent' });
+    const thaw = (): void => site.host.thaw();
+    const stalls = scene.world.schedule(SILENCE_GRACE_MS - 1_500 + (fault.variant % 400), () => site.host.freeze());
+    const goesOn = scene.world.schedule(SILENCE_GRACE_MS + 500, thaw);
+    return () => {
+      stalls();
+      goesOn();
+      thaw();
+      end();
+    };
   },
   'pointsman is killed': ({ site }) => {
     if (site.pointsman.isKilled) return;

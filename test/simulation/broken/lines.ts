@@ -38,8 +38,8 @@ export const LOAD_BEARING_LINES: readonly LoadBearingLine[] = [
     name: 'the end of an old primary as soon as the next one is proven',
     guarantee: 'G4',
     file: 'core/exclusive-pool.ts',
-    line: 'if (!isPromoting && timeline !== undefined && election.floor !== undefined && timeline < election.floor) {',
-    without: 'if (timeline === -1) {',
+    line: "if (superseded !== undefined) return leave('demoted', superseded);",
+    without: '',
   },
   {
     name: 'first evict, then release',

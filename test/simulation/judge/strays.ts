@@ -13,7 +13,9 @@ export const STRAYS: Law = {
     if (mayTakeAStranger(plan)) return [];
     return observer.strays.flatMap(({ at, member, session, afterMs, isOpening }) => {
       const mostMs = (isOpening ? WRITE_MAX_AGE_MS : SILENCE_GRACE_MS) + LATE_MS;
-      if (afterMs <= mostMs) return [];
+      // A member that lies about itself is believed.
+      const isLiar = afterMs === Infinity && plan.faults.some(({ kind }) => kind === 'member claims to lead');
+      if (afterMs <= mostMs || isLiar) return [];
       const what = isOpening ? `${session} opens` : 'a write is sent';
       return [`${what} at ${member} at ${at.toFixed(1)}, ${afterMs.toFixed(0)} ms after it had lost the lock`];
     });

@@ -81,6 +81,7 @@ export const FAULT_KINDS = [
   'replay pauses',
   'client vanishes',
   'pointsman freezes',
+  'pointsman stalls at the end of a grace',
   'pointsman is killed',
   'pointsman hands over',
   'paused primary loses its lock',
@@ -129,9 +130,12 @@ const SMALL: readonly FaultKind[] = [
   'connections run out',
 ];
 
+/** It comes in addition: few other faults leave a session that long. */
+const STALL: FaultKind = 'pointsman stalls at the end of a grace';
+
 /** The more likely, the more often in the list. */
 const LIKELY: readonly FaultKind[] = [
-  ...FAULT_KINDS.filter((kind) => !SMALL.includes(kind) && !OF_TWO_POINTSMEN.includes(kind)),
+  ...FAULT_KINDS.filter((kind) => kind !== STALL && !SMALL.includes(kind) && !OF_TWO_POINTSMEN.includes(kind)),
   'switchover by pointsman',
   'primary freezes in a switchover',
   'paused primary loses its lock',
@@ -170,6 +174,7 @@ const LONG: readonly FaultKind[] = [
   'api is silent for long',
   'primary dies ahead of its replicas',
   'primary freezes in a switchover',
+  STALL,
 ];
 
 /** They wait for their moment. */
@@ -185,6 +190,7 @@ export function planOf(seed: number): Plan {
   const faultsMs = random.between(13_000, 22_000);
   const count = 1 + random.int(4);
   const more = random.fork('more');
+  const stall = random.fork('stall');
   const pointsmen = more.chance(0.33) ? 2 : 1;
   const kinds = [
     ...Array.from({ length: count }, () => random.pick(LIKELY)),
@@ -209,7 +215,10 @@ export function planOf(seed: number): Plan {
       readsByTag: more.chance(0.2),
       isBusy: random.chance(0.7),
     },
-    faults: kinds.map((kind) => faultOf(random, kind, faultsMs)).toSorted((a, b) => a.atMs - b.atMs),
+    faults: [
+      ...kinds.map((kind) => faultOf(random, kind, faultsMs)),
+      ...(stall.chance(0.3) ? [faultOf(stall, STALL, faultsMs)] : []),
+    ].toSorted((a, b) => a.atMs - b.atMs),
     faultsMs,
     quietMs: 17_000,
   };

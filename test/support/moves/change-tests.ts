@@ -197,15 +197,24 @@ export function describeChanges(
       const role = await aRole('connection limit 1');
       const session = await openAs(role);
       const { name: member, host, port } = await lab.cluster.leader();
-      const other = new Client({ ...lab.cluster.app, host, port, user: role, password: SECRET });
-      other.on('error', () => undefined);
-      await inTheGap(lab.moving, { session: session.name, member }, () => other.connect());
+      const others: Client[] = [];
+      /** The server has still to end the session that has left. */
+      const takePlace = async (): Promise<boolean> => {
+        const other = new Client({ ...lab.cluster.app, host, port, user: role, password: SECRET });
+        other.on('error', () => undefined);
+        others.push(other);
+        return other.connect().then(
+          () => true,
+          () => false,
+        );
+      };
+      await inTheGap(lab.moving, { session: session.name, member }, () => lab.moving.waitFor('its place', takePlace));
       try {
         await lab.moving.waitFor('an attempt', async () =>
           (await journeyOf(lab.moving, session.name))?.why?.includes('53300'),
         );
       } finally {
-        await other.end();
+        await Promise.all(others.map((other) => other.end()));
       }
       expect(await session.value('select 1')).toBe('1');
       expect(session.events).toEqual([]);
