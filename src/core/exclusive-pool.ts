@@ -54,7 +54,7 @@ export function decideExclusive(of: PoolCase): ExclusiveDecision {
   for (const [name, record] of snapshot.members) {
     const standing = standingOf(record, of, election);
     standings.set(name, standing);
-    if (isHolder(standing, record.checks.get(pool.check.text))) holders.push(name);
+    if (isHolder(standing, record.checks.get(pool.check.text), election.floor)) holders.push(name);
   }
   const isOpen = election.winner !== undefined && standings.get(election.winner)?.kind === 'open';
   const isRecovering = [...standings.values()].some(({ why }) => why.code === 'in_recovery');
@@ -69,10 +69,14 @@ export function decideExclusive(of: PoolCase): ExclusiveDecision {
   };
 }
 
-/** A silent member is a holder only when it has answered the check before. */
-function isHolder({ kind, why }: Standing, check: CheckRecord | undefined): boolean {
+/**
+ * A silent member is a holder only when it has answered the check before. One that has lost its sessions to another
+ * member may still serve, unless its timeline has ended.
+ */
+function isHolder({ kind, why }: Standing, check: CheckRecord | undefined, floor: number | undefined): boolean {
   const isUnheard = kind === 'keep' && why.code === 'no_answer' && check !== undefined;
-  return kind === 'open' || isUnheard || why.code === 'two_primaries' || why.code === 'in_recovery';
+  const mayServe = why.code === 'superseded' && (check?.positiveTimeline ?? Infinity) >= (floor ?? -Infinity);
+  return kind === 'open' || isUnheard || mayServe || why.code === 'two_primaries' || why.code === 'in_recovery';
 }
 
 /** The newest instant at which the member was known to be positive, by its own answer or by a vouch. */
