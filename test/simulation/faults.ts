@@ -1,6 +1,6 @@
 // The faults: each changes a scene, and has an end.
 import type { Scene } from './scene/scene.ts';
-import type { FaultKind, PlannedFault } from './scene/plan.ts';
+import { STALL_MS, type FaultKind, type PlannedFault } from './scene/plan.ts';
 import { SILENCE_GRACE_MS, type Site } from './scene/site.ts';
 import type { Tags } from './cluster/store.ts';
 import { atMoment } from './moments.ts';
@@ -136,8 +136,9 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
     const { scene, site, fault } = hit;
     const end = apiFault(hit, { kind: 'silent' });
     const thaw = (): void => site.host.thaw();
-    const stalls = scene.world.schedule(SILENCE_GRACE_MS - 1_500 + (fault.variant % 400), () => site.host.freeze());
-    const goesOn = scene.world.schedule(SILENCE_GRACE_MS + 500, thaw);
+    const beginMs = SILENCE_GRACE_MS - 1_500 + (fault.variant % 400);
+    const stalls = scene.world.schedule(beginMs, () => site.host.freeze());
+    const goesOn = scene.world.schedule(beginMs + STALL_MS, thaw);
     return () => {
       stalls();
       goesOn();

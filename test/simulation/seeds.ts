@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
 import { KNOWN_SEEDS } from './known-seeds.ts';
+import { rounds } from '../support/runner/ci.ts';
 import { runSeed } from './run-seed.ts';
 import { shrink } from './shrink.ts';
 import { storyOf } from './story.ts';
@@ -10,8 +11,8 @@ import { SEEDS } from './simulate-seeds.ts';
 import { SITUATION_NAMES } from './situations.ts';
 
 const PARTS = 4;
-/** `npm run simulate` counts them all; a short run reaches most of them. */
-const LEAST_SITUATIONS = 60;
+/** A short run reaches most of them. */
+const LEAST_SITUATIONS = rounds(100, SITUATION_NAMES.length);
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,10 +1,13 @@
 // Runs many seeds, in one child process for each core.
 import { fork, type ChildProcess } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { rounds } from '../support/runner/ci.ts';
 import { withoutLine } from './broken/without-line.ts';
 
+/** A minute for two cores. */
+export const SEEDS_OF_CI = 500;
 /** The normal run has the seeds from 1 to this one. */
-export const SEEDS = 80;
+export const SEEDS = rounds(80, SEEDS_OF_CI);
 
 /** A history as a child reports it. */
 export interface SeedReport {

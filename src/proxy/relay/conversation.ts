@@ -206,7 +206,9 @@ export class Conversation implements Taps, CancelTarget {
     const activity = this.activity();
     if (!isEndReason(reason) || activity === undefined) return undefined;
     const isAtBoundary = this.#follower?.isAtBoundaryToClient() === true && client.writable;
-    const mayTell = canTell ?? (CLOSE_REASONS[reason].told === 'always' ? isAtBoundary : this.isIdle());
+    // A client that logs in reads an error at any place between two messages.
+    const isTold = activity === 'starting' || CLOSE_REASONS[reason].told === 'always';
+    const mayTell = canTell ?? (isTold ? isAtBoundary : this.isIdle());
     if (!mayTell) return undefined;
     const fields = closeMessage(reason, { pool, detail, activity });
     return { reason, detail, client, message: isServed === true ? undefined : encodeErrorResponse(fields) };

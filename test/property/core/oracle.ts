@@ -149,7 +149,7 @@ function factOf(
   const last = member.facts.findLast(({ kind }) => kind !== 'vouch');
   const isOurFault = outcome.kind === 'failed' && outcome.cause === 'local';
   // A local fault reports nothing new about a member that was silent or dead before.
-  if (isOurFault && (last?.kind === 'silent' || last?.kind === 'dead')) return { ...last, at, probe: observation };
+  if (isOurFault && (last?.kind === 'silent' || last?.kind === 'dead')) return { ...last, probe: observation };
   const isDead = outcome.kind === 'refused' && outcome.postgres === 'refused';
   return { at, kind: isDead ? 'dead' : 'silent', accepts: outcome.postgres === 'accepts', probe: observation };
 }

@@ -1,7 +1,7 @@
 // `npm run simulate:broken`: takes the load-bearing lines out one by one, and expects that a law breaks within the
 // seeds of the normal run. A word takes only the lines whose names have it: `npm run simulate:broken -- timeline`.
 import process from 'node:process';
-import { SEEDS, simulateSeeds, type SeedReport } from '../simulate-seeds.ts';
+import { SEEDS_OF_CI, simulateSeeds, type SeedReport } from '../simulate-seeds.ts';
 import { LOAD_BEARING_LINES, type LoadBearingLine } from './lines.ts';
 
 /** The first history that breaks a law. Undefined: none. Rejects when the line cannot be taken out. */
@@ -11,7 +11,7 @@ async function brokenBy({ name }: LoadBearingLine): Promise<SeedReport | undefin
     if (report.broken.length > 0) broken.push(report);
     return broken.length === 0;
   };
-  await simulateSeeds({ from: 1, count: SEEDS, onReport, without: name });
+  await simulateSeeds({ from: 1, count: SEEDS_OF_CI, onReport, without: name });
   return broken[0];
 }
 

@@ -1,6 +1,7 @@
 // A client that waits and does not get a session reads an error that it can parse, with a code and a reason (G9). Only
 // a killed Pointsman, or one that does not listen, is silent.
 import { framesOf, wiresOf, type Conversation } from './conversations.ts';
+import type { Scene } from '../scene/scene.ts';
 import type { Law } from './law.ts';
 
 const SILENT_ENDS: readonly (string | undefined)[] = ['closed by the server', 'closed', 'error', 'ECONNRESET', 'EPIPE'];
@@ -17,13 +18,24 @@ export const REFUSALS: Law = {
         const hasLeft = account.mischief.some(
           ({ what, at }) => what === 'half-closes' && at >= startedAt && at <= endedAt,
         );
-        if (readyAt !== undefined || isKilled || hasLeft || !SILENT_ENDS.includes(ending)) return [];
+        const isExcused = isKilled || hasLeft || isCutOff(scene, `${account.name}-${number}`);
+        if (readyAt !== undefined || isExcused || !SILENT_ENDS.includes(ending)) return [];
         return [`${account.name}-${number} got no session and no error: ${ending}, at ${endedAt.toFixed(1)}`];
       }),
     );
     return [...untold, ...wiresOf(scene).conversations.flatMap(unreadable)];
   },
 };
+
+/** Half a message of a server is there, behind which no error can be told; or no Pointsman has accepted the client. */
+function isCutOff(scene: Scene, session: string): boolean {
+  const { conversations } = wiresOf(scene);
+  const own = conversations.find((one) => one.session === session);
+  if (own === undefined) return true;
+  const { rest } = framesOf(own.client.answers, false);
+  const isStopped = scene.pointsmen.some(({ drainedAt }) => drainedAt !== undefined);
+  return rest > 0 || (isStopped && own.client.answers.length === 0 && own.legs.length === 0);
+}
 
 /** Each error that Pointsman itself has written is whole, or cut by the end of the connection. */
 function unreadable({ session, client, legs }: Conversation): readonly string[] {

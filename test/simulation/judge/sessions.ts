@@ -1,4 +1,5 @@
 // Each accepted connection ends with one reason, each hold ends (G10), and an exclusive pool has one target (G1).
+import { stoppedMs } from '../scene/plan.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import type { Scene } from '../scene/scene.ts';
 import type { Law } from './law.ts';
@@ -37,7 +38,7 @@ function unequal(events: readonly ReportedEvent[], ...kinds: readonly [string, s
 const LATE_MS = 500;
 
 function tooLong(events: readonly ReportedEvent[], { plan }: Scene): readonly string[] {
-  const frozenMs = plan.faults.reduce((sum, { kind, forMs }) => sum + (kind === 'pointsman freezes' ? forMs : 0), 0);
+  const frozenMs = stoppedMs(plan);
   const mostMs = plan.shape.holdMs + LATE_MS + frozenMs;
   return events.flatMap((event) =>
     event.kind === 'hold_ended' && event.waitedMs > mostMs

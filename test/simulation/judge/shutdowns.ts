@@ -1,5 +1,6 @@
 // A Pointsman that is told to stop takes no new client after its grace, ends sessions between two transactions, and has
 // stopped by the end of its drain (G14).
+import { stoppedMs } from '../scene/plan.ts';
 import { DRAIN_MS, GRACE_MS } from '../scene/site.ts';
 import type { Scene } from '../scene/scene.ts';
 import type { SimulatedPointsman } from '../pointsman/simulated-pointsman.ts';
@@ -17,11 +18,7 @@ export const SHUTDOWNS: Law = {
 function shutdown(scene: Scene, pointsman: SimulatedPointsman, run: number): readonly string[] {
   const { drainedAt, stoppedAt, killedAt } = pointsman;
   if (drainedAt === undefined || killedAt !== undefined) return [];
-  const frozenMs = scene.plan.faults.reduce(
-    (sum, { kind, forMs }) => sum + (kind === 'pointsman freezes' ? forMs : 0),
-    0,
-  );
-  const lateMs = LATE_MS + frozenMs;
+  const lateMs = LATE_MS + stoppedMs(scene.plan);
   const tookMs = (stoppedAt ?? Infinity) - drainedAt;
   const lastClient = scene.events.findLast((one) => one.run === run && one.event.kind === 'client_accepted')?.at ?? 0;
   const said = [

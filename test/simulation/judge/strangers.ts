@@ -5,10 +5,14 @@ import type { Law } from './law.ts';
 
 const STARTS: readonly FaultKind[] = ['pointsman is killed', 'pointsman hands over'];
 
-/** One that starts while the stranger is there takes it for the cluster. */
-export function mayTakeAStranger({ faults }: Plan): boolean {
+/**
+ * One that starts while the stranger is there takes it for the cluster. A vouch tells that a server accepts at the
+ * address, and not which one.
+ */
+export function mayTakeAStranger({ faults, shape }: Plan): boolean {
   const kinds = faults.map(({ kind }) => kind);
-  return kinds.includes('another cluster has its address') && kinds.some((kind) => STARTS.includes(kind));
+  const mayBelieve = shape.vouching || kinds.some((kind) => STARTS.includes(kind));
+  return mayBelieve && kinds.includes('another cluster has its address');
 }
 
 export const STRANGERS: Law = {

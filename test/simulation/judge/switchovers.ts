@@ -1,4 +1,5 @@
 // A switchover by Pointsman ends, and its hold with it; none begins without one (G22).
+import { stoppedMs } from '../scene/plan.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import type { Scene, TimedEvent } from '../scene/scene.ts';
 import type { Law } from './law.ts';
@@ -38,7 +39,7 @@ function endless(operations: readonly Operation[]): readonly string[] {
 
 /** The write pool waits for a switchover only while one runs. */
 function strayHolds({ world, plan }: Scene, events: readonly TimedEvent[], operations: readonly Operation[]) {
-  const frozenMs = plan.faults.reduce((sum, { kind, forMs }) => sum + (kind === 'pointsman freezes' ? forMs : 0), 0);
+  const frozenMs = stoppedMs(plan);
   const changes = events.filter(({ event }) => event.kind === 'route_changed' && event.pool === 'write');
   return changes.flatMap(({ at, event }, index) => {
     if (!isHeld(event)) return [];

@@ -1,6 +1,6 @@
 // No client waits longer than the limits allow: for a session the hold and the connects, for an answer the silence of a
 // server and the time that a parked session has (G10). Faults that stop a server, or Pointsman, add their time.
-import type { FaultKind, Plan } from '../scene/plan.ts';
+import { stoppedMs, type FaultKind, type Plan } from '../scene/plan.ts';
 import type { Scene } from '../scene/scene.ts';
 import { PARK_MS, SILENCE_GRACE_MS } from '../scene/site.ts';
 import type { Law } from './law.ts';
@@ -37,8 +37,8 @@ export function mostWaitMs({ plan }: Pick<Scene, 'plan'>, isLogin: boolean): num
   return server + STATEMENT_MS + (moves === 'off' ? 0 : PARK_MS) + (isSynchronous ? STANDBY_MS : 0);
 }
 
-const STOPS: readonly FaultKind[] = ['postgres freezes', 'host freezes', 'pointsman freezes'];
+const STOPS: readonly FaultKind[] = ['postgres freezes', 'host freezes'];
 
-function stopped({ faults }: Plan): number {
-  return faults.reduce((sum, { kind, forMs }) => sum + (STOPS.includes(kind) ? forMs : 0), 0);
+function stopped(plan: Plan): number {
+  return plan.faults.reduce((sum, { kind, forMs }) => sum + (STOPS.includes(kind) ? forMs : 0), stoppedMs(plan));
 }

@@ -2,6 +2,7 @@
 // a primary that had lost its lock while Pointsman could not know it yet.
 import { verdictOn } from '../cluster/verdict.ts';
 import type { Law } from './law.ts';
+import { mayTakeAStranger } from './strangers.ts';
 
 export const WRITES: Law = {
   guarantee: 'G8',
@@ -12,7 +13,8 @@ export const WRITES: Law = {
     const accounts = clients.map(({ account }) => account);
     const verdict = verdictOn(primary.server.wal, ledger, store.leases(), accounts);
     const lost = verdict.losses.filter(
-      ({ cause }) => cause === 'never_run' || (cause === 'replication' && plan.shape.isSynchronous),
+      ({ cause }) =>
+        (cause === 'never_run' && !mayTakeAStranger(plan)) || (cause === 'replication' && plan.shape.isSynchronous),
     );
     return [
       ...verdict.doubled.map((write) => `${write} ran twice`),

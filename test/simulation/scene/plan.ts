@@ -133,6 +133,15 @@ const SMALL: readonly FaultKind[] = [
 /** It comes in addition: few other faults leave a session that long. */
 const STALL: FaultKind = 'pointsman stalls at the end of a grace';
 
+/** How long that fault stops a Pointsman. Milliseconds. */
+export const STALL_MS = 2_000;
+
+/** How long Pointsman stands still in all. Milliseconds. */
+export function stoppedMs({ faults }: Plan): number {
+  const stops = faults.map(({ kind, forMs }) => (kind === STALL ? STALL_MS : kind === 'pointsman freezes' ? forMs : 0));
+  return stops.reduce((sum, ms) => sum + ms, 0);
+}
+
 /** The more likely, the more often in the list. */
 const LIKELY: readonly FaultKind[] = [
   ...FAULT_KINDS.filter((kind) => kind !== STALL && !SMALL.includes(kind) && !OF_TWO_POINTSMEN.includes(kind)),

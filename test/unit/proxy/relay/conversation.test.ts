@@ -90,3 +90,15 @@ test('a client is held back only where somebody waits for a pause, and goes on b
   await wait;
   expect([order.at(-1), gate()]).toEqual(['idle', undefined]);
 });
+
+test('G9: a client whose login is under way is told why its session ends, between two messages', () => {
+  const told = () => conversation.farewell('evicted_demoted', 'pg-1 is a replica', { pool: 'write' })?.message;
+  expect(told()).toBeDefined();
+  conversation.fromBackend(AUTHENTICATION_OK);
+  expect([conversation.activity(), told()]).toEqual(['starting', expect.anything()]);
+  conversation.fromBackend(readyForQuery('I').subarray(0, 3));
+  expect(told()).toBeUndefined();
+  conversation.fromBackend(readyForQuery('I').subarray(3));
+  conversation.fromClient(QUERY);
+  expect([conversation.activity(), told()]).toEqual(['busy', undefined]);
+});
