@@ -2,4 +2,5 @@
 export const KNOWN_SEEDS: readonly { readonly seed: number; readonly found: string }[] = [
   { seed: 160, found: 'writers stayed on a silent primary when another one was proven on its timeline' },
   { seed: 223, found: 'the same, where a member lies about itself' },
+  { seed: 255, found: 'a client whose login was under way was reset without a word' },
 ];
