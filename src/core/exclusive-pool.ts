@@ -132,8 +132,7 @@ function standingOf(record: MemberRecord, of: PoolCase, election: Election): Sta
   const check = record.checks.get(pool.check.text);
   if (isDead(record)) return dead(record);
   if (check === undefined) return notAsked(record, of);
-  const isProvenElsewhere = election.winner !== undefined || election.rivals.size > 0;
-  const isLeftToPostgres = !isProvenElsewhere && isShuttingDown(record, check, of);
+  const isLeftToPostgres = !isProven(election) && isShuttingDown(record, check, of);
   if (check.verdict.kind === 'negative' && !isLeftToPostgres) {
     if (check.verdict.why.code === 'refused') return leave('dead', check.verdict.why);
     const demoted = leave('demoted', check.verdict.why);
@@ -164,15 +163,15 @@ function standingOf(record: MemberRecord, of: PoolCase, election: Election): Sta
   return { kind: 'open', why: openWhy(record, probe) };
 }
 
+/** Some member is the primary, or several say so. */
+function isProven({ winner, rivals }: Election): boolean {
+  return winner !== undefined || rivals.size > 0;
+}
+
 /** Another member has certainly been the primary since, or is. `isKept`: nothing else would end its sessions now. */
-function supersededBy(
-  record: MemberRecord,
-  check: CheckRecord,
-  { winner, rivals, floor }: Election,
-  isKept: boolean,
-): Why | undefined {
-  const isProvenElsewhere = winner !== undefined || rivals.size > 0;
-  const isPromoting = check.verdict.why.code === 'promoting' && !isProvenElsewhere;
+function supersededBy(record: MemberRecord, check: CheckRecord, election: Election, isKept: boolean): Why | undefined {
+  const { winner, floor } = election;
+  const isPromoting = check.verdict.why.code === 'promoting' && !isProven(election);
   const timeline = check.positiveTimeline;
   if (!isPromoting && timeline !== undefined && floor !== undefined && timeline < floor) {
     return { code: 'superseded', detail: `on timeline ${timeline}, a primary was seen on ${floor}` };

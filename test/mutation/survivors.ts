@@ -43,7 +43,7 @@ export const SURVIVORS: readonly Survivor[] = [
     'next.standings',
   ]),
   survivorsOf('core/exclusive-pool', 'no timeline is below another one', ['timeline !== undefined', 'true']),
-  survivorsOf('core/exclusive-pool', 'no timeline is below an unknown one', ['election.floor !== undefined', 'true']),
+  survivorsOf('core/exclusive-pool', 'no timeline is below an unknown one', ['floor !== undefined', 'true']),
   survivorsOf('core/exclusive-pool', 'no timeline is below -Infinity', ['top === -Infinity', 'false']),
   survivorsOf('core/exclusive-pool', 'without a winner there is none to name', [
     'election.winner !== undefined',
@@ -59,6 +59,10 @@ export const SURVIVORS: readonly Survivor[] = [
     ["outcome.kind !== 'answered'", 'true'],
     ["'answered'", '""'],
   ),
+  survivorsOf('core/exclusive-pool', 'no member is superseded before its check is asked', [
+    'check?.positiveTimeline',
+    'check.positiveTimeline',
+  ]),
   survivorsOf('core/exclusive-pool', 'each target has a record', ['record?.standbyReport', 'record.standbyReport']),
   survivorsOf('core/exclusive-pool', 'a vouch counts during a failure alone', [
     'record.failure?.since',

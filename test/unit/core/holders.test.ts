@@ -40,6 +40,18 @@ test.each<[string, number, readonly Observation[], readonly string[]]>([
   expect(openIn(aTable(POLICY, now, LIST, ...round(0), ...news), 'any')).toEqual(open);
 });
 
+/** `pg-1` is silent when `pg-2` is proven; both pass the check of the pool `any`. */
+function overtaken(by: { readonly timeline?: number }, now = 6200): ReturnType<typeof aTable> {
+  const healthy = answered({ member: 'pg-1', at: 6050, check: HEALTH, body: { state: 'running' } });
+  return aTable(POLICY, now, LIST, ...round(0), silent({ at: 6000 }), isPrimary('pg-2', 6100, by), healthy);
+}
+
+test('one that has lost its sessions to another member may still serve: only a later timeline proves its end', () => {
+  expect(standingIn(overtaken({ timeline: 1 }), 'write', 'pg-1')).toBe('leave demoted superseded');
+  expect(openIn(overtaken({ timeline: 1 }), 'any')).toEqual([]);
+  expect(openIn(overtaken({ timeline: 2 }), 'any')).toEqual(['pg-1']);
+});
+
 test('after its grace a silent member serves nothing, and is a member of other pools like any other', () => {
   const tables = [14_999, 15_000].map((now) => aTable(POLICY, now, LIST, ...round(0), silent({ at: 1000 })));
   expect(tables.map((table) => standingIn(table, 'any', 'pg-1'))).toEqual([

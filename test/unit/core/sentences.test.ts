@@ -114,6 +114,12 @@ describe('a member of the pool of the primary', () => {
       'superseded: on timeline 1, a primary was seen on 2; answered 200 to /primary 1.1 s ago',
     ],
     [
+      'replaced on its own timeline',
+      6100,
+      [silent({ at: 6000 }), isPrimary('pg-2', 6050)],
+      'superseded: pg-2 is proven to be the next one; answered 200 to /primary 6.1 s ago',
+    ],
+    [
       'a foreign server at its address',
       1100,
       [isPrimary('pg-1', 1000, { scope: 'billing' })],

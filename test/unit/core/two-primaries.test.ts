@@ -101,9 +101,12 @@ describe('scenario 9: two members answer yes', () => {
     expect(reason()).toMatchObject({ detail: 'timeline unknown' });
   });
 
-  test('they are proof enough to end the sessions of a third one that stops, or is promoted below them', () => {
-    const rivals = [isPrimary('pg-2', 1000, { timeline: 2 }), isPrimary('pg-3', 1000, { timeline: 2 })];
-    const history = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isPrimary('pg-1', 0), ...rivals];
+  test.each([
+    ['they are', ['pg-2', 'pg-3']],
+    ['one alone is', ['pg-2']],
+  ])('%s proof enough to end the sessions of another one that stops, or is promoted below', (_, primaries) => {
+    const proven = primaries.map((member) => isPrimary(member, 1000, { timeline: 2 }));
+    const history = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isPrimary('pg-1', 0), ...proven];
     const stops = answered({ at: 1100, status: 503, body: { role: 'primary', state: 'stopping' } });
     expect(standingIn(aTable(POLICY, 1200, ...history, stops), 'write', 'pg-1')).toBe('leave demoted not_running');
     const promoting = answered({ at: 1100, body: { role: 'replica', timeline: 1 } });
