@@ -1,7 +1,7 @@
 // The API over TLS: verification uses the name in the URL, at any address.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
@@ -157,17 +157,23 @@ test('rotated files apply without a restart; broken ones change nothing, and are
   ];
   for (const [name, content, why] of broken) {
     const good = await readFile(files[name], 'utf8');
-    await writeFile(files[name], content);
+    await replaceFile(files[name], content);
     await until(`${name} told`, async () => (await answers()) && refused.length > 0);
     expect(await answers()).toBe(true);
     expect(refused.splice(0)).toEqual([`cluster.api.tls.${name} ${files[name]} ${why}`]);
-    await writeFile(files[name], good);
+    await replaceFile(files[name], good);
     await until('the good file', async () => (await answers()) && (await source()).key !== undefined);
   }
   await rm(folder, { recursive: true });
   await until('the lost files told', async () => (await answers()) && refused.length > 0);
   expect(await answers()).toBe(true);
 });
+
+/** At once: a read between two writes would find half a file, and tell it. */
+async function replaceFile(path: string, content: string): Promise<void> {
+  await writeFile(`${path}.new`, content);
+  await rename(`${path}.new`, path);
+}
 
 test('G12: an unreadable file is a local fault', async () => {
   const tls = tlsFromFiles({ ca: file('missing.pem') });

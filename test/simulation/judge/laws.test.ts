@@ -172,9 +172,12 @@ it('a cancel request that nobody wanted breaks a law', () => {
 
 it('a client that gets neither a session nor an error breaks a law, and so does an error without a reason', () => {
   const untold = { number: 1, startedAt: 0, readyAt: undefined, endedAt: 10, ending: 'closed by the server' };
-  expect(broken(REFUSALS, { sessions: [untold] })).toHaveLength(1);
-  expect(broken(REFUSALS, { sessions: [{ ...untold, ending: '57P03' }] })).toEqual([]);
-  expect(broken(REFUSALS, { sessions: [untold], pointsmen: [{ isKilled: true, killedAt: 5 }] })).toEqual([]);
+  const wiretap = session({ answers: [] });
+  expect(broken(REFUSALS, { wiretap, sessions: [untold] })).toHaveLength(1);
+  expect(broken(REFUSALS, { wiretap, sessions: [{ ...untold, ending: '57P03' }] })).toEqual([]);
+  expect(broken(REFUSALS, { wiretap, sessions: [untold], pointsmen: [{ isKilled: true, killedAt: 5 }] })).toEqual([]);
+  // No Pointsman has accepted the connection.
+  expect(broken(REFUSALS, { sessions: [untold] })).toEqual([]);
   expect(broken(REFUSALS, { wiretap: told('pointsman: no member (no_route)') })).toEqual([]);
   expect(broken(REFUSALS, { wiretap: told('no') })).toHaveLength(1);
 });
