@@ -201,7 +201,7 @@ function failureBefore(
     const how = `${member} gave no answer (${silent.event.outcome})`;
     return judged('unplanned', `${how}, and had not reported a stop before.`, [silent]);
   }
-  const unlocked = earlier.find(({ event }) => event.isUnlocked);
+  const unlocked = earlier.find((one) => one.event.isUnlocked && !isHeldAgain(one, earlier, probes));
   if (unlocked === undefined) return undefined;
   const by = `${unlocked.event.member} reported that nobody held it`;
   // Each member is probed at its own time: the old primary may have stopped before another one reported the lock.
@@ -214,6 +214,16 @@ function failureBefore(
   return judged('unknown', `The leader lock was lost at about the time of the stop of ${member}: ${by}: ${like}.`, [
     unlocked,
   ]);
+}
+
+/** The report was late, and spoke of an earlier loss of the lock: `probes` show the same primary after its correction. */
+function isHeldAgain(
+  { event: { member }, at }: MemberReportEvidence,
+  reports: readonly MemberReportEvidence[],
+  probes: readonly ProbeEvidence[],
+): boolean {
+  const corrected = reports.find(({ event, ...one }) => event.member === member && !event.isUnlocked && one.at > at);
+  return corrected !== undefined && probes.some((probe) => isPrimary(probe) && probe.last.at > corrected.at);
 }
 
 function judged(

@@ -186,7 +186,8 @@ function scenarios(lab: ClusterWithPointsman): void {
     await cluster.waitUntilHealthy();
     const kinds = ['failover', 'switchover'];
     const now = await samplesOf(pointsman);
-    expect(kinds.map((kind) => now.get(`pointsman_primary_changes_total{kind="${kind}"}`))).toEqual([1, 1]);
+    const changes = kinds.map((kind) => now.get(`pointsman_primary_changes_total{kind="${kind}"}`));
+    expect(changes, (await pointsman.admin('/incidents')).text).toEqual([1, 1]);
   });
 
   itUnless(missingPromtool, 'promtool reports nothing, and every documented metric is there', async () => {
