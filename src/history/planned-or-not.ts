@@ -216,7 +216,7 @@ function failureBefore(
   ]);
 }
 
-/** The report was late, and spoke of an earlier loss of the lock: `probes` show the same primary after its correction. */
+/** The report was late, about an earlier loss of the lock: `probes` show the same primary after its correction. */
 function isHeldAgain(
   { event: { member }, at }: MemberReportEvidence,
   reports: readonly MemberReportEvidence[],
