@@ -1,8 +1,9 @@
 // Runs many seeds, or tells the story of one: `npm run simulate -- --seeds 10000`, `npm run simulate -- --seed 77
 // --story`.
 import { fork } from 'node:child_process';
-import { parseArgs } from 'node:util';
 import process from 'node:process';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { LOAD_BEARING_LINES } from './broken/lines.ts';
 import { withoutLine } from './broken/without-line.ts';
 import { runSeed } from './run-seed.ts';
 import { shrink } from './shrink.ts';
@@ -10,16 +11,33 @@ import { storyOf } from './story.ts';
 import { simulateSeeds, type SeedReport } from './simulate-seeds.ts';
 import { SITUATION_NAMES } from './situations.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '100' },
-    from: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    story: { type: 'boolean', default: false },
-    /** The name of a load-bearing line that the program lacks: broken/lines.ts. */
-    without: { type: 'string' },
-  },
-});
+function number(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('A seed is a whole number, 1 to 999999999.');
+  return Number(text);
+}
+
+interface Options {
+  readonly seeds: number;
+  readonly from: number;
+  readonly seed?: number;
+  readonly story?: true;
+  readonly without?: string;
+}
+
+const options = new Command('npm run simulate --')
+  .description('Plays histories of simulated clusters with the real Pointsman, and names the laws that they break.')
+  .addOption(
+    new Option('--seeds <count>', 'so many seeds, on all cores').argParser(number).default(100).conflicts('seed'),
+  )
+  .addOption(new Option('--from <seed>', 'the first of them').argParser(number).default(1))
+  .addOption(new Option('--seed <seed>', 'this one alone: its history, a line for each event').argParser(number))
+  .option('--story', 'of a seed that breaks a law: the smallest plan that still does, and what a person needs of it')
+  .addOption(
+    new Option('--without <line>', 'the program lacks this line').choices(LOAD_BEARING_LINES.map(({ name }) => name)),
+  )
+  .allowExcessArguments(false)
+  .parse()
+  .opts<Options>();
 
 const PROGRESS_MS = 10_000;
 /** So many stories are told behind a run of many seeds. */
@@ -62,19 +80,19 @@ function printTable(reached: ReadonlyMap<string, number>): void {
   }
 }
 
-const { without } = values;
+const { without, seed } = options;
 if (without !== undefined && process.env['POINTSMAN_WITHOUT'] !== without) {
   // Children of that process lack the line, too.
   fork(import.meta.filename, process.argv.slice(2), withoutLine(without)).on('exit', (code) => process.exit(code ?? 1));
   process.on('SIGINT', () => {});
-} else if (values.seed === undefined) {
-  const broken = await runMany(Number(values.from), Number(values.seeds));
+} else if (seed === undefined) {
+  const broken = await runMany(options.from, options.seeds);
   process.exitCode = broken.length > 0 ? 1 : 0;
-  for (const seed of broken.slice(0, STORIES)) console.log(`\n${storyOf(seed, await shrink(await runSeed(seed)))}`);
+  for (const one of broken.slice(0, STORIES)) console.log(`\n${storyOf(one, await shrink(await runSeed(one)))}`);
 } else {
-  const outcome = await runSeed(Number(values.seed));
-  const told = values.story && outcome.broken.length > 0 ? await shrink(outcome) : outcome;
-  console.log(values.story ? storyOf(outcome.plan.seed, told) : told.history.lines().join('\n'));
+  const outcome = await runSeed(seed);
+  const told = options.story && outcome.broken.length > 0 ? await shrink(outcome) : outcome;
+  console.log(options.story ? storyOf(outcome.plan.seed, told) : told.history.lines().join('\n'));
   console.log(`${told.history.hash()} ${told.broken.length === 0 ? 'every law held' : told.broken.join('\n')}`);
   process.exitCode = told.broken.length > 0 ? 1 : 0;
 }

@@ -17,6 +17,11 @@ async function brokenBy({ name }: LoadBearingLine): Promise<SeedReport | undefin
 
 const [word = ''] = process.argv.slice(2);
 const wanted = LOAD_BEARING_LINES.filter(({ name }) => name.includes(word));
+if (wanted.length === 0) {
+  const names = LOAD_BEARING_LINES.map(({ name }) => `  ${name}\n`).join('');
+  process.stderr.write(`no line has '${word}' in its name:\n${names}`);
+  process.exit(2);
+}
 let unnoticed = 0;
 for (const line of wanted) {
   const broken = await brokenBy(line);
