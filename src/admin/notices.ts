@@ -30,6 +30,7 @@ export function noticesOf(status: StatusFacts): readonly NoticeDocument[] {
     ...scheduled(status),
     ...pools.flatMap(degraded),
     ...pools.flatMap(refusing),
+    ...pools.flatMap(lateReads),
     ...members.flatMap(unencrypted),
     ...aboutMembers(status),
     ...refused(status),
@@ -118,6 +119,21 @@ function refusing({ name, sessions }: PoolStatusDocument): readonly NoticeDocume
     const times = timesText(count, seconds);
     return warning('logins refused', `${member} refuses logins of pool ${name}: ${text} (${times}).`, { pool: name });
   });
+}
+
+/** `340 reads of pool read were late on pg-3 in the last minute: 300 moved, 40 refused.` */
+function lateReads({ name, causal_reads: reads }: PoolStatusDocument): readonly NoticeDocument[] {
+  if (reads === undefined || reads.last_minute.late === 0) return [];
+  const { late, late_on: on, results } = reads.last_minute;
+  const members = namesOf(Object.keys(on).map((member) => ({ name: member })));
+  const fates = [
+    ...(results.moved === 0 ? [] : [`${results.moved} moved`]),
+    ...(results.error === 0 ? [] : [`${results.error} refused`]),
+    ...(results.stale === 0 ? [] : [`${results.stale} ran all the same`]),
+  ];
+  const were = late === 1 ? '1 read' : `${late} reads`;
+  const text = `${were} of pool ${name} ${late === 1 ? 'was' : 'were'} late on ${members} in the last minute`;
+  return [warning('late reads', `${text}: ${fates.join(', ')}.`, { pool: name })];
 }
 
 function aboutMembers({ cluster, members, pools }: StatusFacts): readonly NoticeDocument[] {

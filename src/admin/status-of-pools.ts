@@ -5,8 +5,11 @@ import { isPlanned, type Route, type RoutingTable } from '../core/routing-table.
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { ListenerPolicy, PoolPolicy } from '../model/policy.ts';
+import { sumOf } from '../model/sums.ts';
+import { lateIn, type CausalReadCounts } from '../reports/causal-reads.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type {
+  CausalReadsDocument,
   PoolDocument,
   PoolStatusDocument,
   RouteDocument,
@@ -47,6 +50,7 @@ export function poolStatus(
     why: describeRoute(route),
     on_drain: pool.onLeave.operator,
     sessions: counts === undefined ? null : sessionsDocument(counts, now),
+    ...(counts?.causalReads && { causal_reads: causalReadsDocument(counts.causalReads) }),
   };
 }
 
@@ -69,6 +73,27 @@ function routeDocument(route: Route, age: { readonly for_seconds?: number }): Ro
     case 'closed':
       return { kind: 'closed' };
   }
+}
+
+function causalReadsDocument({ waiting, results, lastMinute }: CausalReadCounts): CausalReadsDocument {
+  const { results: recent, waitedMs, longestMs, lateOn } = lastMinute;
+  const waits = sumOf(Object.values(recent), (count) => count) - recent.free;
+  return {
+    waiting,
+    results,
+    last_minute: {
+      results: recent,
+      late: lateIn(recent),
+      late_on: Object.fromEntries(lateOn),
+      mean_wait_seconds: waits === 0 ? null : waitSeconds(waitedMs / waits),
+      longest_wait_seconds: waitSeconds(longestMs),
+    },
+  };
+}
+
+/** To the microsecond: most waits are shorter than a millisecond. */
+function waitSeconds(ms: number): number {
+  return Math.round(ms * 1000) / 1_000_000;
 }
 
 export function sessionsDocument(counts: PoolCounts, now: Instant): PoolSessionsDocument {

@@ -158,6 +158,28 @@ const sessions = z.strictObject({
   to_client_bytes: count,
 });
 
+const readResults = z.strictObject({
+  free: count.describe('Nothing was asked: the session is at the primary.'),
+  at_once: count.describe('The first answers were enough.'),
+  waited: count.describe('They waited until their server had replayed.'),
+  moved: count.describe('Late: their sessions moved to a member that shows all.'),
+  error: count.describe('Late: refused.'),
+  stale: count.describe('Late: they ran all the same.'),
+  cancelled: count.describe('By their clients.'),
+});
+
+const causalReads = z.strictObject({
+  waiting: count.describe('Reads that wait now.'),
+  results: readResults.describe('Since the start.'),
+  last_minute: z.strictObject({
+    results: readResults,
+    late: count.describe('moved, error and stale together.'),
+    late_on: byName(count).describe('The late ones by the member that was late.'),
+    mean_wait_seconds: seconds.nullable().describe('The free ones left out. Null: there was no other.'),
+    longest_wait_seconds: seconds,
+  }),
+});
+
 export const poolStatus = z.strictObject({
   name: poolName,
   listeners: list(z.string())
@@ -172,6 +194,9 @@ export const poolStatus = z.strictObject({
     .enum(LEAVE_MODES)
     .describe('What happens to the sessions of a member that the operator drains: on_leave.operator.'),
   sessions: sessions.nullable(),
+  causal_reads: causalReads
+    .exactOptional()
+    .describe('Transactions that wait until their server shows all. Absent: no session of the pool did so far.'),
 });
 
 const branches = z.strictObject({
@@ -266,6 +291,7 @@ export const poolDocument = z.strictObject({
 
 export type StatusDocument = z.infer<typeof statusDocument>;
 export type PoolStatusDocument = z.infer<typeof poolStatus>;
+export type CausalReadsDocument = z.infer<typeof causalReads>;
 export type PoolDocument = z.infer<typeof poolDocument>;
 export type NoticeDocument = z.infer<typeof notice>;
 export type RouteDocument = z.infer<typeof route>;

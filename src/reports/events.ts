@@ -11,6 +11,7 @@ import type { EventClass, OfSession } from './event-parts.ts';
 import { LOGIN_EVENT_CLASSES, type LoginEvent } from './login-events.ts';
 import { MOVE_EVENT_CLASSES, type MoveEvent } from './move-events.ts';
 import { POSITION_EVENT_CLASSES, type PositionEvent } from './position-events.ts';
+import { READ_EVENT_CLASSES, type ReadEvent } from './read-events.ts';
 import type { SessionTls } from './session-list.ts';
 import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
 
@@ -52,6 +53,7 @@ export type ProxyEvent =
   | LoginEvent
   | MoveEvent
   | PositionEvent
+  | ReadEvent
   | (OfSession & Mediation & { readonly kind: 'client_accepted'; readonly client: string })
   | (OfSession & { readonly kind: 'hold_started'; readonly cause: HoldCause })
   | (OfSession & { readonly kind: 'hold_ended'; readonly outcome: HoldOutcome; readonly waitedMs: number })
@@ -307,6 +309,7 @@ export const EVENT_CLASSES: Readonly<Record<EventKind, EventClass>> = {
   ...LOGIN_EVENT_CLASSES,
   ...MOVE_EVENT_CLASSES,
   ...POSITION_EVENT_CLASSES,
+  ...READ_EVENT_CLASSES,
   client_accepted: 'detail',
   hold_started: 'evidence',
   hold_ended: 'evidence',

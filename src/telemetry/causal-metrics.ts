@@ -1,6 +1,7 @@
-// Causal reads: the fate of each, and the time that they have waited. A pool without `causal_reads` has no series.
+// Causal reads: the fate of each, and how long they have waited. A pool without `causal_reads` has no series.
+import { READ_WAIT_BOUNDS_MS } from '../reports/causal-reads.ts';
 import type { Series } from './families.ts';
-import { scraped, type ScrapedMetric } from './scrape.ts';
+import { scraped, scrapedHistogram, type ScrapedMetric } from './scrape.ts';
 
 export const CAUSAL_METRICS: readonly ScrapedMetric[] = [
   scraped(
@@ -15,12 +16,14 @@ export const CAUSAL_METRICS: readonly ScrapedMetric[] = [
         ]),
       ),
   ),
-  scraped(
-    'pointsman_causal_read_wait_seconds_total',
-    'Time that causal reads have waited for their servers.',
-    ['pool'],
+  scrapedHistogram(
+    'pointsman_causal_read_wait_seconds',
+    'Time that causal reads have waited for their servers, whatever the result; free ones are left out.',
+    READ_WAIT_BOUNDS_MS,
     ({ counts }) =>
-      [...counts].map(([pool, { causalReads }]) => [{ pool }, causalReads && causalReads.waitedMs / 1000]),
+      [...counts].flatMap(([pool, { causalReads }]) =>
+        causalReads === undefined ? [] : [{ labels: { pool }, counts: causalReads.waits, sumMs: causalReads.waitedMs }],
+      ),
   ),
   scraped('pointsman_causal_reads_waiting', 'Causal reads that wait now.', ['pool'], ({ counts }) =>
     [...counts].map(([pool, { causalReads }]) => [{ pool }, causalReads?.waiting]),

@@ -65,6 +65,16 @@ const LINES: Lines = {
       'trace',
       () => `${member}: ${count} questions for positions (${question}) in ${durationText(totalMs)} together`,
     ),
+  reads_late: ({ pool, member, result, count, isFirst, why }) =>
+    line(isFirst === true ? 'warn' : 'debug', () => {
+      const were = count === 1 ? 'a read was late' : `${count} reads were late`;
+      return `pool ${pool}: ${were} on ${member} (${LATE_WORDS[result]}): ${why}`;
+    }),
+  reads_in_time: ({ pool, member, count, durationMs }) =>
+    line('info', () => {
+      const were = `${countText(count, 'read')} ${count === 1 ? 'was' : 'were'} late`;
+      return `pool ${pool}: reads on ${member} are in time again: ${were} for ${durationText(durationMs)}`;
+    }),
   probe_finished: probeLine,
   member_reported: (event) => line('debug', () => reportText(event)),
   discovery_finished: discoveryLine,
@@ -92,6 +102,12 @@ const LINES: Lines = {
     line('error', () => `configuration reload failed, nothing changed: ${problems.join('; ')}`),
   ...BRANCH_LINES,
   ...MOVE_LINES,
+};
+
+const LATE_WORDS: Readonly<Record<EventOf<'reads_late'>['result'], string>> = {
+  moved: 'moved to another member',
+  error: 'refused',
+  stale: 'ran all the same',
 };
 
 /** `isNews`: the previous event of its matter had another outcome (news.ts). */

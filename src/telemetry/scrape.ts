@@ -11,6 +11,8 @@ import type { Instant } from '../model/instant.ts';
 import type { PoolPolicy } from '../model/policy.ts';
 import { familyIn, type Labels } from './families.ts';
 import type { Registry } from 'prom-client';
+import { sumOf } from '../model/sums.ts';
+import { Histogram } from './prometheus.ts';
 
 /** The values of one scrape. */
 export interface Scrape {
@@ -79,6 +81,70 @@ export function scraped<Label extends string>(
       }
     };
   };
+}
+
+/** The waits of one series: their number up to each bound and beyond the last, and their sum. */
+interface CountedWaits {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly counts: readonly number[];
+  readonly sumMs: number;
+}
+
+/** A histogram that another part of the program counts. `boundsMs`: ascending. */
+export function scrapedHistogram(
+  name: string,
+  help: string,
+  boundsMs: readonly number[],
+  read: (scrape: Scrape) => readonly CountedWaits[],
+): ScrapedMetric {
+  return (registry) => {
+    const metric = new CountedHistogram({ name, help, registers: [registry] });
+    return (scrape) => {
+      metric.values = read(scrape).flatMap((series) => histogramSeries(name, boundsMs, series));
+    };
+  };
+}
+
+interface HistogramValue {
+  readonly metricName: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/** prom-client counts each value that it observes. These are counted already. */
+class CountedHistogram extends Histogram {
+  values: readonly HistogramValue[] = [];
+  readonly #options: { readonly name: string; readonly help: string };
+
+  constructor(options: { name: string; help: string; registers: Registry[] }) {
+    super(options);
+    this.#options = options;
+  }
+
+  /** Called by the registry. */
+  getForPromString(): object {
+    const { name, help } = this.#options;
+    return { name, help, type: 'histogram', values: this.values };
+  }
+}
+
+function histogramSeries(
+  name: string,
+  boundsMs: readonly number[],
+  { labels, counts, sumMs }: CountedWaits,
+): readonly HistogramValue[] {
+  const upTo = (index: number): number => sumOf(counts.slice(0, index + 1), (count) => count);
+  const total = upTo(boundsMs.length);
+  return [
+    ...boundsMs.map((bound, index) => ({
+      metricName: `${name}_bucket`,
+      labels: { le: bound / 1000, ...labels },
+      value: upTo(index),
+    })),
+    { metricName: `${name}_bucket`, labels: { le: '+Inf', ...labels }, value: total },
+    { metricName: `${name}_sum`, labels, value: sumMs / 1000 },
+    { metricName: `${name}_count`, labels, value: total },
+  ];
 }
 
 /** Without labels. */

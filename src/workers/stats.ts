@@ -1,6 +1,6 @@
 // The reports of all workers, kept by worker: counts, shared limits and live sessions. One report is
 // recorded synchronously, so that these three always agree, also when a worker dies.
-import { sumOfReads } from '../reports/causal-reads.ts';
+import { NO_READS, sumOfReads } from '../reports/causal-reads.ts';
 import { NO_CLIENTS, sumOfClients } from '../reports/counts.ts';
 import type { ClientCounts, CountsByPool, PoolCounts, RefusedLogins } from '../reports/counts.ts';
 import type { ProxyEvent } from '../reports/events.ts';
@@ -79,7 +79,7 @@ function afterTheEnd(counts: PoolCounts): PoolCounts {
     closed: ended,
     toBackendBytes,
     toClientBytes,
-    ...(causalReads === undefined ? {} : { causalReads: { ...causalReads, waiting: 0 } }),
+    ...(causalReads === undefined ? {} : { causalReads: { ...causalReads, waiting: 0, lastMinute: NO_READS } }),
   };
 }
 

@@ -8,11 +8,12 @@ import type { ProxyDependencies, ProxyPolicy } from '../options.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 import type { SessionControl } from '../stage.ts';
 import { Detours } from './detours.ts';
+import { LateEpisodes } from './late-episodes.ts';
 import { ReadCounts } from './read-counts.ts';
 import { ReadGate } from './read-gate.ts';
 import { ReadTrain } from './read-train.ts';
 
-export interface CausalReadsOptions extends Pick<ProxyDependencies, 'clock' | 'snapshot' | 'table'> {
+export interface CausalReadsOptions extends Pick<ProxyDependencies, 'clock' | 'onEvent' | 'snapshot' | 'table'> {
   readonly registry: SessionRegistry;
   /** Absent: nobody can ask, so no session is gated. */
   readonly positions: Positions | undefined;
@@ -22,7 +23,7 @@ export interface CausalReadsOptions extends Pick<ProxyDependencies, 'clock' | 's
 
 export class CausalReads {
   readonly #options: CausalReadsOptions;
-  readonly #counts = new Map<PoolName, ReadCounts>();
+  readonly #pools = new Map<PoolName, { readonly counts: ReadCounts; readonly late: LateEpisodes }>();
   readonly #train: () => ReadTrain | undefined;
   readonly #detours: Detours;
   #hasTrain = false;
@@ -38,13 +39,11 @@ export class CausalReads {
     const { positions, pool, clock } = this.#options;
     const train = causalReads === undefined ? undefined : this.#train();
     if (train === undefined || positions === undefined) return undefined;
-    const counts = this.#counts.get(name) ?? new ReadCounts();
-    this.#counts.set(name, counts);
     return new ReadGate({
       session,
       train,
       clock,
-      counts,
+      counts: this.#countsOf(name),
       newestQuestion: () => positions.newestQuestion(),
       detours: this.#detours,
       keepsDetour: () => pool(name)?.onLeave.fallback_over === 'keep',
@@ -54,7 +53,7 @@ export class CausalReads {
 
   /** Undefined: no session of the pool was gated. */
   counts(pool: PoolName): CausalReadCounts | undefined {
-    return this.#counts.get(pool)?.counts();
+    return this.#pools.get(pool)?.counts.counts();
   }
 
   tableChanged(): void {
@@ -63,6 +62,17 @@ export class CausalReads {
 
   stop(): void {
     if (this.#hasTrain) this.#train()?.stop();
+    for (const { late } of this.#pools.values()) late.stop();
+  }
+
+  #countsOf(pool: PoolName): ReadCounts {
+    const known = this.#pools.get(pool);
+    if (known !== undefined) return known.counts;
+    const { clock, onEvent } = this.#options;
+    const late = new LateEpisodes({ pool, clock: sharedClock(clock), onEvent });
+    const counts = new ReadCounts({ clock, late });
+    this.#pools.set(pool, { counts, late });
+    return counts;
   }
 
   #newTrain(): ReadTrain | undefined {

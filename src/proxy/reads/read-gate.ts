@@ -3,7 +3,7 @@
 import type { AskedServer, CausalReadsPolicy, QuestionNumber } from '../../model/causal-reads.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
-import type { CausalReadResult } from '../../reports/causal-reads.ts';
+import { isLateResult, type CausalReadResult } from '../../reports/causal-reads.ts';
 import { asStepOf } from '../fault.ts';
 import type { Conversation, TransactionGate } from '../relay/conversation.ts';
 import type { Relay } from '../relay/relay.ts';
@@ -11,7 +11,7 @@ import type { Gate } from '../relay/stall-gate.ts';
 import type { Server } from '../server.ts';
 import type { SessionControl } from '../stage.ts';
 import type { Detours } from './detours.ts';
-import { lateError, staleNotice, type LateRead } from './late-read.ts';
+import { lateError, staleNotice, whyLate, type LateRead } from './late-read.ts';
 import type { ReadCounts } from './read-counts.ts';
 import type { ReadTrain, TrainRead } from './read-train.ts';
 
@@ -83,7 +83,9 @@ export class ReadGate implements TransactionGate {
 
   leaves(): void {
     this.#relay = undefined;
-    if (this.#wait !== undefined) this.#end(this.#isMoving ? 'moved' : undefined, 'closed');
+    // A session that goes back to its members is not late.
+    const isLate = this.#isMoving && this.#late !== undefined;
+    if (this.#wait !== undefined) this.#end(isLate ? 'moved' : undefined, 'closed');
   }
 
   takesPass(): boolean {
@@ -101,7 +103,7 @@ export class ReadGate implements TransactionGate {
     const isFree = train.isFree(read);
     if (isFree && !this.#isDetourOver()) {
       this.#state = 'open';
-      return counts.count('free');
+      return counts.isFree();
     }
     counts.begins();
     this.#isArriving = true;
@@ -169,7 +171,8 @@ export class ReadGate implements TransactionGate {
     const [read, wait, late] = [this.#read, this.#wait, this.#late];
     this.#cancelLimit();
     if (read !== undefined) train.remove(read);
-    counts.ends(result, late?.waitMs ?? clock.now() - (read?.since ?? clock.now()));
+    if (!isLateResult(result)) counts.ends(result, late?.waitMs ?? clock.now() - (read?.since ?? clock.now()));
+    else if (late !== undefined) counts.endsLate({ result, member: late.member, why: whyLate(late) }, late.waitMs);
     this.#read = undefined;
     this.#wait = undefined;
     this.#late = undefined;

@@ -1,8 +1,11 @@
-// One sample or more of each event about questions for WAL positions.
+// One sample or more of each event about causal reads: the questions for WAL positions, and late reads.
 import type { PositionEvent } from '../../../src/reports/position-events.ts';
+import type { ReadEvent } from '../../../src/reports/read-events.ts';
+import { READ_SAMPLES } from './read-samples.ts';
 import type { EventSamples } from './event-samples.ts';
 
-export const POSITION_SAMPLES: Pick<EventSamples, PositionEvent['kind']> = {
+export const POSITION_SAMPLES: Pick<EventSamples, (PositionEvent | ReadEvent)['kind']> = {
+  ...READ_SAMPLES,
   positions_connected: {
     meaning: 'A connection to a member is ready, on which it is asked for its WAL positions for causal reads.',
     samples: [{ kind: 'positions_connected', member: 'pg-1' }],

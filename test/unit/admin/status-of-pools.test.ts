@@ -13,6 +13,7 @@ import {
   isReplica,
   MB,
 } from '../../support/values/builders.ts';
+import { NO_RESULTS } from '../../../src/reports/causal-reads.ts';
 import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 
 const policy = aPolicy();
@@ -66,6 +67,45 @@ describe('lag, weights, zones and waiting clients', () => {
     expect([primary?.lag_bytes, replica?.lag_bytes]).toEqual([null, 40 * MB]);
     expect(replica?.pools['read']).toMatchObject({ standing: 'leave', weight: 3, zone: 'eu-2', far: true });
     expect(replica?.pools['write']).toMatchObject({ weight: 1, zone: null, far: false });
+  });
+
+  test('causal reads: those that wait, the late ones of the last minute as a notice too, and the waits', () => {
+    const lastMinute = {
+      results: { ...NO_RESULTS, free: 4, waited: 60, moved: 300, error: 40 },
+      waitedMs: 170_040,
+      longestMs: 500.25,
+      lateOn: new Map([['pg-2', 340]]),
+    };
+    const { results } = lastMinute;
+    const reads = { results: { ...results, free: 9 }, waitedMs: 200_000, waits: [], waiting: 3, lastMinute };
+    const { pools: parts, notices } = buildStatus({
+      ...STATUS_BASICS,
+      now: NOW,
+      pools,
+      table,
+      snapshot: aSnapshot({ ...policy, pools }, ...lagging),
+      counts: new Map([['read', { states: { ...idle, holding: 0 }, members: new Map(), ...none, causalReads: reads }]]),
+    });
+    expect(parts.map(({ causal_reads: part }) => part)).toEqual([
+      undefined,
+      {
+        waiting: 3,
+        results: reads.results,
+        last_minute: {
+          results,
+          late: 340,
+          late_on: { 'pg-2': 340 },
+          mean_wait_seconds: 0.4251,
+          longest_wait_seconds: 0.50025,
+        },
+      },
+    ]);
+    expect(notices).toContainEqual({
+      level: 'warning',
+      about: 'late reads',
+      text: '340 reads of pool read were late on pg-2 in the last minute: 300 moved, 40 refused.',
+      pool: 'read',
+    });
   });
 
   test('how long the oldest waiting client of a pool waits', () => {

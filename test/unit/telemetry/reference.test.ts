@@ -17,6 +17,7 @@ import { EVENT_FIELDS } from '../../support/values/event-fields.ts';
 import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';
 import { withoutScope } from '../../support/values/samples.ts';
 import { NO_COUNTS, aStatusSource, decidedAt } from '../../support/values/status-source.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 /** Lines without an event: level, fields and meaning. */
 const OTHER_LINES: Readonly<Record<string, readonly [levels: string, fields: string, meaning: string]>> = {
@@ -215,7 +216,7 @@ const after = decidedAt(
   isPrimary('pg-2', 900, { timeline: 2 }),
   isReplica('pg-1', 1000, { timeline: 2 }),
 );
-const causalReads = new ReadCounts().counts();
+const causalReads = new ReadCounts({ clock: new ManualClock(), late: { note: () => {} } }).counts();
 const counts: PoolCounts = { ...NO_COUNTS, members: new Map([['pg-1', 1]]), causalReads };
 const worker = {
   number: 1,

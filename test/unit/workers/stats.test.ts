@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { NO_CLIENTS } from '../../../src/reports/counts.ts';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
+import { NO_RESULTS } from '../../../src/reports/causal-reads.ts';
 import type { ProxyEvent } from '../../../src/reports/events.ts';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
 import type { Tally } from '../../../src/reports/tally.ts';
@@ -70,6 +71,24 @@ test('a lost worker reverts no count: accepted = closed + live before and after'
   expect(stats.counts().get('write')).toEqual(
     aCount({ states: relaying(1), accepted: 7, started: 6, closed: 6, toClientBytes: 10 }),
   );
+});
+
+test('of a lost worker the totals of its causal reads remain, and nothing of this minute', () => {
+  const stats = new WorkerStats();
+  const results = { ...NO_RESULTS, moved: 2 };
+  const lastMinute = { results, waitedMs: 900, longestMs: 500, lateOn: new Map([['pg-3', 2]]) };
+  const causalReads = { results, waitedMs: 900, waits: [0, 2], waiting: 1, lastMinute };
+  stats.update(1, aReport({ read: { causalReads } }), 0);
+  stats.update(2, aReport({ read: { causalReads } }), 0);
+  expect(stats.counts().get('read')?.causalReads).toMatchObject({
+    waiting: 2,
+    waitedMs: 1800,
+    lastMinute: { waitedMs: 1800, longestMs: 500, lateOn: new Map([['pg-3', 4]]) },
+  });
+  stats.remove(1, 'died', 0);
+  const left = stats.counts().get('read')?.causalReads;
+  expect(left).toMatchObject({ waiting: 1, waitedMs: 1800, results: { moved: 4 }, lastMinute });
+  expect(left?.waits.slice(0, 2)).toEqual([0, 4]);
 });
 
 const who = { session: 7, client: '10.0.0.1:5000' };

@@ -180,6 +180,9 @@ test('a late read gets an error, and its session goes on', async () => {
   });
   expect(answerOf(client).subarray(-READY.length)).toEqual(READY);
   expect(arrived()).toEqual(Buffer.alloc(0));
+  const late = { pool: 'read', member: 'pg-2', result: 'error', count: 1, isFirst: true };
+  expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'reads_late', ...late }));
+  expect(lab.proxy.counts().get('read')?.causalReads?.lastMinute).toMatchObject({ longestMs: 500, waitedMs: 500 });
   positions.replayed.set('pg-2', 100);
   client.socket.write(QUERY);
   await until('a question', () => positions.asked.primary > 1);

@@ -1,0 +1,35 @@
+// The wait of causal reads as a histogram, which workers count.
+import { expect, test } from 'vitest';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import { NO_READS, NO_RESULTS, READ_WAIT_BOUNDS_MS } from '../../../src/reports/causal-reads.ts';
+import { NO_COUNTS, aStatusSource } from '../../support/values/status-source.ts';
+
+test('a histogram has the number of waits up to each bound, and a pool without causal reads has none', async () => {
+  const waits = [...READ_WAIT_BOUNDS_MS.map(() => 1), 2];
+  const causalReads = { results: NO_RESULTS, waitedMs: 3500, waits, waiting: 3, lastMinute: NO_READS };
+  const metrics = createMetrics({
+    version: '1.2.3',
+    nodeVersion: 'v24.12.0',
+    pools: ['write', 'read'],
+    ...aStatusSource({
+      counts: () =>
+        new Map([
+          ['write', NO_COUNTS],
+          ['read', { ...NO_COUNTS, causalReads }],
+        ]),
+    }),
+  });
+  const text = await metrics.text();
+  const lines = text.split('\n').filter((line) => line.includes('causal_read_wait_seconds'));
+  expect(lines).toHaveLength(2 + 13 + 3);
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      '# TYPE pointsman_causal_read_wait_seconds histogram',
+      'pointsman_causal_read_wait_seconds_bucket{le="0.0001",pool="read",scope="lab"} 1',
+      'pointsman_causal_read_wait_seconds_bucket{le="1",pool="read",scope="lab"} 13',
+      'pointsman_causal_read_wait_seconds_bucket{le="+Inf",pool="read",scope="lab"} 15',
+      'pointsman_causal_read_wait_seconds_sum{pool="read",scope="lab"} 3.5',
+      'pointsman_causal_read_wait_seconds_count{pool="read",scope="lab"} 15',
+    ]),
+  );
+});
