@@ -9,6 +9,9 @@ import { leave, leaveMode, mapStandings, type PoolCase, type Standing, type Stan
 /** A leader that still serves this long after the scheduled time has not handed over. Milliseconds. */
 export const OVERDUE_MS = 15_000;
 
+/** How often each Pointsman reads the list of members, which has the scheduled switchover. Milliseconds. */
+export const LIST_INTERVAL_MS = { usual: 10_000, longest: 11_000 };
+
 export interface OverrideCase extends PoolCase {
   /** The table without the handover. */
   readonly usual: RoutingTable | undefined;

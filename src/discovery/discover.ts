@@ -87,7 +87,10 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     return { ...points, points: [...points.points, ...more.points], seeds: [...points.seeds, ...more.seeds] };
   }
 
-  async function take({ cluster, from, startedAt }: ClusterAnswer, points: ContactPoints): Promise<DiscoveredCluster> {
+  async function take(
+    { cluster, from, date, startedAt }: ClusterAnswer,
+    points: ContactPoints,
+  ): Promise<DiscoveredCluster> {
     const { entries, refused } = firstOfEachName(cluster);
     const trusted = options.alsoTrusted === undefined ? points : await withSeeds(points, options.alsoTrusted);
     const ports = await learnPorts(entries, from.api.address, trusted);
@@ -107,6 +110,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       leader: leaderOf(entries, checked, points),
       by: members.find((member) => isSameApi(member.api, from.api))?.name ?? from.api.url,
       scheduledSwitchoverAt: cluster.scheduledSwitchover?.atMs,
+      date,
     };
   }
 

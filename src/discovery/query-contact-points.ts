@@ -12,6 +12,7 @@ export interface ClusterAnswer {
   readonly kind: 'answer';
   readonly from: Candidate;
   readonly cluster: ClusterDocument;
+  readonly date?: number | undefined;
   readonly startedAt: Instant;
 }
 
@@ -53,7 +54,7 @@ export function createContactPointQuery(options: QueryOptions): ContactPointQuer
         const other = read.cluster.scope;
         return scope !== undefined && other !== undefined && other !== scope
           ? `answers for scope ${shown(other)} and not ${shown(scope)}`
-          : { kind: 'answer', from, cluster: read.cluster, startedAt };
+          : { kind: 'answer', from, cluster: read.cluster, date: read.date, startedAt };
       }
       case 'refused':
         return 'connection refused';

@@ -42,6 +42,8 @@ export interface ExchangeRequest extends SocketTarget {
 
 export interface ExchangeAnswer {
   readonly status: number;
+  /** The clock of the server: its header Date. Whole seconds, as milliseconds since the epoch. Absent: it sent none. */
+  readonly date?: number;
   readonly body: string;
 }
 
@@ -121,27 +123,36 @@ function dispatch(client: Client, request: ExchangeRequest, onSent: () => void):
   const body = new AnswerBody(limits.bodyBytes);
   let take: ((chunk: Uint8Array) => void) | undefined;
   let [status, interim] = [0, 0];
+  let date: number | undefined;
   client.dispatch(
     { method, path, headers, body: sent },
     {
       onRequestStart: onSent,
-      onResponseStart(controller, statusCode) {
+      onResponseStart(controller, statusCode, answered) {
         status = statusCode;
         if (statusCode < 200) interim += 1;
         if (interim > MAX_INTERIM_ANSWERS) {
           controller.abort(faultError('malformed', `more than ${MAX_INTERIM_ANSWERS} interim answers`));
         } else if (Array.isArray(controller.rawHeaders) && controller.rawHeaders.length > MAX_HEADER_ITEMS) {
           controller.abort(faultError('oversized', `more than ${MAX_HEADER_ITEMS / 2} headers`));
-        } else if (statusCode >= 200) take = onStatus?.(statusCode);
+        } else if (statusCode >= 200) {
+          date = dateOf(answered['date']);
+          take = onStatus?.(statusCode);
+        }
       },
       onResponseData(controller, chunk) {
         if (take !== undefined) return take(chunk);
         const excess = body.add(chunk);
         if (excess !== undefined) controller.abort(faultError('oversized', excess));
       },
-      onResponseEnd: () => resolve({ status, body: body.text() }),
+      onResponseEnd: () => resolve({ status, body: body.text(), ...(date !== undefined && { date }) }),
       onResponseError: (_controller, error) => reject(error),
     },
   );
   return promise;
+}
+
+function dateOf(header: unknown): number | undefined {
+  const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(date) ? undefined : date;
 }

@@ -81,8 +81,10 @@ export interface MemberList extends MemberListing {
   readonly leader?: { readonly name: MemberName; readonly state: string | undefined } | undefined;
   /** The source of the document: a member's name, or a seed's URL while the name is unknown. */
   readonly by: string;
-  /** Wall clock, milliseconds since the epoch. */
+  /** By the clocks of the members, milliseconds since the epoch. */
   readonly scheduledSwitchoverAt?: number | undefined;
+  /** The clock of the member that answered, in whole seconds. Milliseconds since the epoch. Absent: not known. */
+  readonly date?: number | undefined;
 }
 
 /** No document could be read: `members` is the last list, resolved again. */

@@ -1,14 +1,15 @@
-// When to read the /cluster document: every 10 s, after a change of a route, on request, and to vouch for a silent
-// primary. Never at the probe rate and never for liveness: each read costs the member a read of its configuration
-// store.
+// When to read the /cluster document: every 10 s, each second while a scheduled switchover is due, after a change of a
+// route, on request, and to vouch for a silent primary. Never at the probe rate and never for liveness: each read costs
+// the member a read of its configuration store.
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { ListFailure, MemberList, Observation, ScheduledSwitchover } from '../model/observation.ts';
 import type { ProbePolicy } from '../model/policy.ts';
-import { OVERDUE_MS } from '../core/operator-override.ts';
+import { LIST_INTERVAL_MS, OVERDUE_MS } from '../core/operator-override.ts';
 import type { MemberRecord, NewList } from '../core/snapshot.ts';
 import { NewLists } from './new-lists.ts';
+import { scheduledTime } from './scheduled-time.ts';
 
 function runningLeader({ leader }: MemberList): MemberName | undefined {
   return leader?.state === 'running' ? leader.name : undefined;
@@ -32,8 +33,7 @@ export interface DiscoveryLoopOptions {
   readonly onEvent: (event: MonitorEvent) => void;
 }
 
-/** The usual interval, and the shortest time between two reads for any reason. Milliseconds. */
-const INTERVAL_MS = 10_000;
+/** The shortest time between two reads for any reason. Milliseconds. */
 const MIN_INTERVAL_MS = 1000;
 /** A scheduled switchover is watched from this long before its first effect until it is overdue. Milliseconds. */
 const SCHEDULED_EARLY_MS = 1000;
@@ -44,8 +44,6 @@ export class DiscoveryLoop {
   #cancelScheduled: () => void = () => {};
   #startedAt: Instant = -Infinity;
   #vouchSoughtAt: Instant = -Infinity;
-  /** The time of the switchover that another read has confirmed. */
-  #confirmedAt: Instant = -Infinity;
   /** As last reported; the same object until its content changes. */
   #refused: readonly MemberRefusal[] = [];
   #isReading = false;
@@ -166,12 +164,12 @@ export class DiscoveryLoop {
       if (list.members.length > 0) this.#hasFound = true;
       this.#takeNewList(list);
     }
-    const usualMs = this.#hasFound ? INTERVAL_MS * (0.9 + 0.2 * random()) : MIN_INTERVAL_MS;
+    const usualMs = this.#hasFound ? LIST_INTERVAL_MS.usual * (0.9 + 0.2 * random()) : MIN_INTERVAL_MS;
     this.#schedule(this.#requests > requests ? this.#soonestMs() : Math.min(usualMs, this.#untilFinalListMs()));
     const { members, startedAt } = found;
     const observation = { kind: 'members', startedAt, members, refused: this.#refused } as const;
     if (list === undefined) return onObservation(observation);
-    const scheduled = this.#scheduled(list);
+    const scheduled = scheduledTime(list, { now: clock.now(), wallClock: this.#options.wallClock() });
     this.#watchScheduled(scheduled);
     const named = list.scope === undefined ? {} : { scope: list.scope };
     onObservation({ ...observation, ...named, switchover: scheduled ?? 'none' });
@@ -190,13 +188,6 @@ export class DiscoveryLoop {
     return Math.max(MIN_INTERVAL_MS, endsAt - this.#options.clock.now());
   }
 
-  /** The only use of the wall clock: it converts the scheduled time to the monotonic clock. */
-  #scheduled({ leader, scheduledSwitchoverAt }: MemberList): ScheduledSwitchover | undefined {
-    const { clock, wallClock } = this.#options;
-    if (leader === undefined || scheduledSwitchoverAt === undefined) return undefined;
-    return { at: clock.now() + (scheduledSwitchoverAt - wallClock()), leader: leader.name };
-  }
-
   /** While no document can be read, the members that the last one refused stay refused. */
   #takeRefused({ kind, refused: listed }: MemberList | ListFailure): void {
     const isAnew = (one: MemberRefusal): boolean => listed.some(({ name }) => name === one.name);
@@ -207,7 +198,7 @@ export class DiscoveryLoop {
     this.#options.onEvent({ kind: 'members_refused', refused });
   }
 
-  /** Reads once more before the switchover has any effect: it may have been cancelled. */
+  /** Reads again before the switchover has any effect, and each second while it has one: it may have been cancelled. */
   #watchScheduled(scheduled: ScheduledSwitchover | undefined): void {
     this.#cancelScheduled();
     if (scheduled === undefined) return;
@@ -216,8 +207,7 @@ export class DiscoveryLoop {
     const watch = (): void => {
       if (clock.now() > at + OVERDUE_MS) return;
       onTrigger('scheduled_switchover');
-      if (Math.abs(at - this.#confirmedAt) > MIN_INTERVAL_MS) this.refresh();
-      this.#confirmedAt = at;
+      this.refresh();
       this.#cancelScheduled = clock.schedule(MIN_INTERVAL_MS, watch);
     };
     const beginsAt = at - beforeSwitchoverMs() - SCHEDULED_EARLY_MS;

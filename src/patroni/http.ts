@@ -1,7 +1,7 @@
 // One exchange with a management API. Only a checked address is contacted, whatever the URL's name resolves to now.
 // Every result is a value. Patroni serves HTTP/1.0 with a few threads: an abandoned socket would block one of them.
 import { isIP } from 'node:net';
-import { exchange, type ExchangeRequest } from '../http/exchange.ts';
+import { exchange, type ExchangeAnswer, type ExchangeRequest } from '../http/exchange.ts';
 import { ExchangeError } from '../http/exchange-error.ts';
 import type { ApiEndpoint } from '../model/member.ts';
 import { tcpTarget } from '../model/tcp-target.ts';
@@ -28,7 +28,7 @@ export interface Request extends Pick<ExchangeRequest, 'path' | 'connectMs' | 'o
   readonly tls?: TlsSource | undefined;
 }
 
-export type HttpResult = { readonly kind: 'answered'; readonly status: number; readonly body: string } | ReadFailure;
+export type HttpResult = ({ readonly kind: 'answered' } & ExchangeAnswer) | ReadFailure;
 
 /** Never rejects. Destroys the socket before it returns. */
 export async function send(request: Request): Promise<HttpResult> {

@@ -19,7 +19,7 @@ export interface ReaderOptions extends ApiAccess {
 type DocumentRead<Document> = (api: ApiEndpoint, deadlineMs: number) => Promise<Document | ReadFailure>;
 
 export interface DocumentReader {
-  readonly readCluster: DocumentRead<Valid<ParsedClusterDocument>>;
+  readonly readCluster: DocumentRead<Valid<ParsedClusterDocument> & WithDate>;
   readonly readHistory: DocumentRead<Valid<ParsedHistory>>;
   readonly readConfig: DocumentRead<Valid<ParsedDynamicConfig>>;
   readonly readNodeStatus: DocumentRead<Valid<ParsedNodeStatus>>;
@@ -29,6 +29,10 @@ export interface DocumentReader {
 
 export type ClusterRead = Awaited<ReturnType<DocumentReader['readCluster']>>;
 type Valid<Parsed> = Exclude<Parsed, Invalid>;
+/** `date`: the member's clock when it answered, in whole seconds. Milliseconds since the epoch. */
+interface WithDate {
+  readonly date?: number;
+}
 /** The dynamic configuration as it came, unchecked. */
 type ParsedDynamicConfig = { readonly kind: 'config'; readonly config: Readonly<Record<string, unknown>> } | Invalid;
 type ParsedOwnReport = { readonly kind: 'own_report'; readonly report: OwnReport } | Invalid;
@@ -49,22 +53,25 @@ export function createReader({ dialect = 'patroni', ...access }: ReaderOptions =
   const reading =
     <Document extends { readonly kind: string }>(
       path: string,
-      parse: (json: unknown) => Document | Invalid,
+      parse: (json: unknown, date?: number) => Document | Invalid,
       statuses = OK,
     ): DocumentRead<Document> =>
     async (api, deadlineMs) => {
       const answer = await send({ api, path, deadlineMs });
       if (answer.kind !== 'answered') return answer;
-      const { status, body } = answer;
+      const { status, body, date } = answer;
       if (!statuses.includes(status)) {
         const cause = status >= 300 && status < 400 ? 'redirect' : 'unexpected_status';
         return { kind: 'failed', cause, detail: `${path} answered ${statusText(status, access)}` };
       }
-      const parsed = parse(parseJson(body));
+      const parsed = parse(parseJson(body), date);
       return isInvalid(parsed) ? { kind: 'failed', cause: 'malformed', detail: `${path}: ${parsed.why}` } : parsed;
     };
   return {
-    readCluster: reading('/cluster', readClusterDocument),
+    readCluster: reading('/cluster', (json, date) => {
+      const parsed = readClusterDocument(json);
+      return parsed.kind === 'cluster' && date !== undefined ? { ...parsed, date } : parsed;
+    }),
     readHistory: reading('/history', readHistory),
     readConfig: reading('/config', readConfig),
     readNodeStatus: reading(PATHS[dialect], readOwnDocument, OK_OR_NO),

@@ -132,7 +132,7 @@ export const DESCRIBED: Readonly<Record<string, AnswerDescription>> = {
     'Branches',
     [404],
   ),
-  'POST /cluster/switchover': operation('Switch over, now or at a time. Pointsman does not hold clients for it.'),
+  'POST /cluster/switchover': operation('Switch over, now or at a time. Clients are held only for one at a time.'),
   'POST /cluster/cancel-switchover': operation('Cancel the scheduled switchover.'),
   'POST /cluster/failover': operation('Promote this member, also without a primary.'),
   'POST /cluster/restart': operation('Restart PostgreSQL of one member, now or at a time, under conditions.'),

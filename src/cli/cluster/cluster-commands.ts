@@ -101,10 +101,14 @@ function describeConfig(cluster: CliCommand, tree: ClusterTree): void {
 }
 
 function describeLeadership(cluster: CliCommand, tree: ClusterTree): void {
-  changing(cluster, 'switchover', 'Ask Patroni for a planned change of the leader. It holds no clients')
+  changing(cluster, 'switchover', 'Ask Patroni for a planned change of the leader, now or at a time')
     .option('--to <member>', 'the next leader; default: Patroni chooses')
     .option('--at <time>', TIME)
-    .addHelpText('after', '\nThis asks Patroni directly, so clients are cut. `pointsman switchover` holds them.')
+    .addHelpText(
+      'after',
+      '\nThis asks Patroni directly, so clients are cut. `pointsman switchover` holds them. With --at each\n' +
+        'Pointsman holds new clients from shortly before the time on (hold.before_switchover).',
+    )
     .examples('pointsman cluster switchover --to pg-3', 'pointsman cluster switchover --at now+10m --yes')
     .runs(lazily(tree, async () => (await import('./cluster-switchover.ts')).switchover));
   changing(cluster, 'failover', 'Make a member the leader without the old one. Writes can be lost')

@@ -21,6 +21,9 @@ export interface ClusterSwitchoverOptions extends ScheduleOptions {
 const NO_HOLD =
   'Patroni does it directly and holds no clients: sessions on the leader are cut.\n' +
   '`pointsman switchover` holds them.\n';
+const HOLD_AT_TIME =
+  'Each Pointsman holds new clients of the leader from shortly before that time (hold.before_switchover, 1s).\n' +
+  'Sessions on the leader are cut at the time, except those that move.\n';
 
 export async function switchover(command: ClusterCommand<ClusterSwitchoverOptions>): Promise<number> {
   const { options, io } = command;
@@ -82,7 +85,7 @@ async function propose(
   const table = candidatesTable(report, candidate?.name, widthFor(io));
   await perform(
     {
-      plan: `Switchover by Patroni\n${facts}\n${table}\n${NO_HOLD}`,
+      plan: `Switchover by Patroni\n${facts}\n${table}\n${at === undefined ? NO_HOLD : HOLD_AT_TIME}`,
       warnings,
       question: `${at === undefined ? 'Switch over' : 'Schedule the switchover'} ${route}?`,
       steps: [{ operation, title: `switchover ${route}` }],

@@ -10,7 +10,8 @@ With the section moves in the configuration, sessions that can move do not end: 
 It needs the admin token. Ctrl-C cancels, and all clients are released at once. When the cluster has the request, it
 cannot be taken back: clients then wait until a primary is proven, and a second Ctrl-C releases them.
 Another Pointsman in front of the same cluster does not hold its clients: its sessions end when the primary stops.
-It begins at once. \`pointsman cluster switchover --at TIME\` schedules one; hold.before_switchover holds its clients.
+It begins at once. \`pointsman cluster switchover --at TIME\` schedules one: each Pointsman holds its clients from
+hold.before_switchover (1s) before that time.
 Exit codes: 0 switched over, 1 refused, failed or cancelled, 2 wrong usage.`;
 
 export function describeSwitchover(program: CliCommand, io: CliIo): void {

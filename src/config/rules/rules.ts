@@ -121,11 +121,10 @@ function holdRules({ hold }: ParsedFile): readonly Fault[] {
     const why = `is shorter than ${limit}: no client could wait that long`;
     faults.push(error(`${time(hold.outage_timeout)} ${why}`, holdKey('outage_timeout'), holdKey('client_timeout')));
   }
-  if (hold.before_switchover > 0 && hold.before_switchover >= hold.client_timeout) {
+  const { before_switchover: before = 0 } = hold;
+  if (before > 0 && before >= hold.client_timeout) {
     const why = `is not shorter than ${limit}: the first clients would be refused before the switchover begins`;
-    faults.push(
-      error(`${time(hold.before_switchover)} ${why}`, holdKey('before_switchover'), holdKey('client_timeout')),
-    );
+    faults.push(error(`${time(before)} ${why}`, holdKey('before_switchover'), holdKey('client_timeout')));
   }
   return faults;
 }

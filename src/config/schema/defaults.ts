@@ -61,6 +61,9 @@ export const SHARED_ONLY = [
   'max_lagging_sessions',
 ] as const;
 
+/** Sessions that can move are parked within that time, and a client notices no longer wait. */
+const BEFORE_SWITCHOVER_MS = 1000;
+
 /** `written` with the default pools and listeners; the schema reports a wrong kind of value. */
 export function withDefaults(written: Tree): Tree {
   const merged: Tree = { ...written, listeners: written['listeners'] ?? structuredClone(LISTENERS) };
@@ -87,6 +90,7 @@ export function isExclusive(pool: ParsedPool): boolean {
 export function derivedFrom(path: Path): string | undefined {
   const [section, name, key] = path;
   if (section === 'client' && name === 'max_handshakes') return 'client.max_sessions';
+  if (section === 'hold' && name === 'before_switchover') return 'hold.client_timeout';
   if (section !== 'pools') return undefined;
   if (key === 'slow_start' || key === 'on_leave') return `pools.${name}.exclusive`;
   return key === 'exclusive' && name !== EXCLUSIVE_POOL ? `pools.${name}.check` : undefined;
@@ -107,10 +111,16 @@ export interface CompletePool extends Omit<ParsedPool, 'on_leave'> {
 export interface CompleteFile extends Omit<ParsedFile, 'pools'> {
   readonly pools: Record<string, CompletePool>;
   readonly client: ParsedFile['client'] & { readonly max_handshakes: number | 'off' };
+  readonly hold: ParsedFile['hold'] & { readonly before_switchover: number };
+}
+
+/** Nobody waits before a switchover where nobody may wait that long. */
+function beforeSwitchover(clientTimeoutMs: number): number {
+  return clientTimeoutMs > BEFORE_SWITCHOVER_MS ? BEFORE_SWITCHOVER_MS : 0;
 }
 
 export function complete(parsed: ParsedFile): CompleteFile {
-  const { client } = parsed;
+  const { client, hold } = parsed;
   const pools = Object.entries(parsed.pools).map(([name, pool]) => [name, completePool(pool)] as const);
   // A handshake costs memory, and reconnecting clients arrive a thousand at a time.
   const handshakes = Math.max(1_000, Math.ceil(client.max_sessions / 4));
@@ -118,6 +128,7 @@ export function complete(parsed: ParsedFile): CompleteFile {
     ...parsed,
     pools: Object.fromEntries(pools),
     client: { ...client, max_handshakes: client.max_handshakes ?? handshakes },
+    hold: { ...hold, before_switchover: hold.before_switchover ?? beforeSwitchover(hold.client_timeout) },
   };
 }
 

@@ -110,11 +110,11 @@ const hold = z.strictObject({
     'Waiting clients that are connected per second once a member is there. Lower it to protect a new primary.',
   ),
   before_switchover: key(
-    duration(0).prefault(0),
-    `New clients of the primary wait from this long before a scheduled switchover until the new primary is confirmed.
-    Existing sessions stay; with the section moves, those that can move are parked meanwhile. 0: they wait only from
-    the moment the primary reports that it stops.`,
-    { example: '2s' },
+    duration(0).optional(),
+    `New clients of the primary wait from this long before a scheduled switchover until the new primary is confirmed,
+    also for one that another tool has scheduled. Existing sessions stay; with the section moves, those that can move
+    are parked meanwhile. 0: they wait only from the moment the primary reports that it stops.`,
+    { example: '2s', usual: '`1s`, or `0` where `client_timeout` is not longer than that' },
   ),
 });
 

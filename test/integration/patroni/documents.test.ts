@@ -29,7 +29,13 @@ describe('reading documents', () => {
     const document = answers.find((answer) => answer.path === '/cluster')?.body;
     const member = await start('n1', { cluster: document, history: [[1, 2, 'x']] });
     const { api } = member.member();
-    expect(await reader.readCluster(api, 1000)).toMatchObject({ kind: 'cluster', cluster: { scope: 'lab' } });
+    const askedAt = Date.now();
+    const read = await reader.readCluster(api, 1000);
+    expect(read).toMatchObject({ kind: 'cluster', cluster: { scope: 'lab' } });
+    // Whole seconds, from the clock of the member: this machine's.
+    const date = read.kind === 'cluster' ? (read.date ?? 0) : 0;
+    expect(date % 1000).toBe(0);
+    expect(Math.abs(date - askedAt)).toBeLessThan(5_000);
     expect(await reader.readHistory(api, 1000)).toMatchObject({ kind: 'history', entries: [{ timeline: 1 }] });
     expect(await reader.readConfig(api, 1000)).toMatchObject({ kind: 'config', config: { ttl: 30 } });
   });

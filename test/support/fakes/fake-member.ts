@@ -222,7 +222,8 @@ export class FakeMember {
 function answerText(path: string, status: number, body: string): string {
   const line = `HTTP/1.0 ${status} ${status === 200 ? 'OK' : 'Service Unavailable'}\r\n`;
   if (/^\/(?:liveness|readiness)\b/.test(path)) return `${line}\r\n`;
-  return `${line}Server: BaseHTTP/0.6 Python/3.11.2\r\nContent-Type: application/json\r\n\r\n${body}`;
+  const date = new Date().toUTCString();
+  return `${line}Server: BaseHTTP/0.6 Python/3.11.2\r\nDate: ${date}\r\nContent-Type: application/json\r\n\r\n${body}`;
 }
 
 function drip(socket: Socket, body: string): void {

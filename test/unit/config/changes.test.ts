@@ -34,7 +34,7 @@ test.each([
   [
     '',
     'hold: { max_connects_per_second: 10, client_timeout: 0 }',
-    ['hold.client_timeout 30s -> 0', 'hold.max_connects_per_second 200 -> 10'],
+    ['hold.before_switchover 1s -> 0', 'hold.client_timeout 30s -> 0', 'hold.max_connects_per_second 200 -> 10'],
   ],
   [
     '',

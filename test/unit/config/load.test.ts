@@ -14,6 +14,17 @@ describe('defaults', () => {
     expect(config.client.maxHandshakes).toBe(expected);
   });
 
+  test.each([
+    ['{}', 1_000],
+    ['{ client_timeout: 1s }', 0],
+    ['{ client_timeout: 0 }', 0],
+    ['{ before_switchover: 0 }', 0],
+    ['{ before_switchover: 3s }', 3_000],
+  ])('hold: %s: clients wait from %s ms before a scheduled switchover', (written, expected) => {
+    const config = configOf(load(`cluster: { seeds: [http://pg1:8008] }\nhold: ${written}`));
+    expect(config.hold.beforeSwitchoverMs).toBe(expected);
+  });
+
   test('seeds alone are a configuration', () => {
     const config = configOf(loadConfig({ file: undefined, env: SEEDS }));
     expect(config.cluster).toEqual({
@@ -62,7 +73,7 @@ describe('defaults', () => {
       clientTimeoutMs: 30_000,
       maxSessions: 1000,
       outageTimeoutMs: 60_000,
-      beforeSwitchoverMs: 0,
+      beforeSwitchoverMs: 1000,
       maxConnectsPerSecond: 200,
     });
     expect(config.shutdown).toEqual({ graceMs: 5000, waitMs: 0, drainTimeoutMs: 30_000 });

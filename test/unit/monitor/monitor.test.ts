@@ -170,6 +170,33 @@ it('does not hold for a switchover that was taken back in time', async () => {
   ).toBe(false);
 });
 
+it('G22: a switchover that is taken back while clients wait for it releases them within two seconds', async () => {
+  const lab = new LabMonitor(aPolicy({ beforeSwitchoverMs: 2000 }));
+  const at = lab.clock.now() + 19_000;
+  lab.scheduledSwitchoverAt = at;
+  await lab.started();
+  await lab.clock.advance(at - 1900 - lab.clock.now());
+  expect(lab.writeRoute()).toBe('hold');
+  lab.scheduledSwitchoverAt = undefined;
+  await lab.clock.advance(1100);
+  expect(lab.writeRoute()).toBe('pg-1');
+  const reads = lab.discoveries.length;
+  await lab.clock.advance(8000);
+  expect(lab.discoveries.length - reads, 'and the list is read at the usual pace').toBeLessThan(3);
+});
+
+it('a switchover that never comes is watched until it is overdue, and no longer', async () => {
+  const lab = new LabMonitor(aPolicy({ beforeSwitchoverMs: 2000 }));
+  const at = lab.clock.now() + 19_000;
+  lab.scheduledSwitchoverAt = at;
+  await lab.started();
+  await lab.clock.advance(at + 15_500 - lab.clock.now());
+  expect(lab.writeRoute()).toBe('pg-1');
+  const reads = lab.discoveries.length;
+  await lab.clock.advance(30_000);
+  expect(lab.discoveries.length - reads).toBeLessThan(5);
+});
+
 it('a drain acts synchronously, survives a temporary absence of the member, and is resumed by name', async () => {
   const lab = await new LabMonitor().started();
   expect(lab.monitor.drain('pg-9')).toBe(false);
