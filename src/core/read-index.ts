@@ -35,7 +35,8 @@ export interface ServerWords {
  * be the primary. `timeline_unknown`: the replica has not reported the primary's timeline. `behind`: it has not
  * replayed enough, as far as it has said.
  */
-export type NoYet = 'unasked' | 'primary_unproven' | 'timeline_unknown' | 'behind';
+export const NOT_YET = ['unasked', 'primary_unproven', 'timeline_unknown', 'behind'] as const;
+export type NoYet = (typeof NOT_YET)[number];
 
 export type ReadVerdict = { readonly kind: 'yes' } | { readonly kind: 'no'; readonly why: NoYet };
 

@@ -1,6 +1,7 @@
 // The answers of GET /sessions and of POST /sessions/ID/kill and /move. Ages are seconds. Null: unknown, or there is
 // none.
 import { z } from 'zod';
+import { NOT_YET } from '../core/read-index.ts';
 import { SESSION_STATES } from '../reports/session-state.ts';
 import { count, list, seconds } from './document-parts.ts';
 
@@ -41,6 +42,20 @@ const moves = z.strictObject({
     .describe('While it is parked or moving.'),
 });
 
+const read = z.strictObject({
+  age_seconds: seconds.describe('Since its first byte came.'),
+  member: z.string().describe('Its server.'),
+  reason: z.enum(NOT_YET),
+  why: z.string().describe('The same in a sentence.'),
+  primary: z.string().nullable().describe('Null: none is proven.'),
+  must_show: z
+    .strictObject({ lsn: z.string(), timeline: count })
+    .nullable()
+    .describe('The position on this timeline that its server must replay. Null: the primary has not said it yet.'),
+  behind_bytes: count.nullable().describe('The part of it that is not replayed. Null: unknown.'),
+  late: z.boolean().describe('It has waited for `causal_reads.wait`: it ends when its client can be told, or moves.'),
+});
+
 export const session = z.strictObject({
   id: count.describe('As in the log.'),
   pool: z.string(),
@@ -70,6 +85,7 @@ export const session = z.strictObject({
   held_seconds: seconds.nullable().describe('From its first wait for a route to the start of its relay.'),
   to_backend_bytes: count,
   to_client_bytes: count,
+  read: read.exactOptional().describe('Its transaction waits for its server (`causal_reads`). Absent: none waits.'),
   moves: moves
     .exactOptional()
     .describe('Absent: it never moves (no section `moves`, or a stream that cannot be read).'),

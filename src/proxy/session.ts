@@ -136,8 +136,10 @@ export class Session implements SessionControl {
 
   entry(): SessionEntry {
     const stage = this.#stage;
-    const activity = this.#state === 'relaying' ? stage.activity?.() : undefined;
-    const entry = this.#record.entry(stage.client(), activity);
+    const isRelayed = this.#state === 'relaying';
+    const read = isRelayed ? stage.waitingRead?.() : undefined;
+    const known = this.#record.entry(stage.client(), isRelayed ? stage.activity?.() : undefined);
+    const entry = read === undefined ? known : { ...known, read };
     return this.movable === undefined ? entry : { ...entry, moves: this.movable.shown() };
   }
 

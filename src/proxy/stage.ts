@@ -19,7 +19,13 @@ import type { Address, MemberName } from '../model/member.ts';
 import type { CarriedState, Movability, PinReason } from '../model/moves.ts';
 import type { AskedServer } from '../model/causal-reads.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
-import type { SessionActivity, SessionEntry, SessionMoves, StatementEnd } from '../reports/session-list.ts';
+import type {
+  SessionActivity,
+  SessionEntry,
+  SessionMoves,
+  StatementEnd,
+  WaitingRead,
+} from '../reports/session-list.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import type { Recognition } from '../wire/startup/startup.ts';
 import type { Faulty } from './fault.ts';
@@ -44,6 +50,7 @@ export interface Stage {
   settlesInMs?(): number;
   endStatement?(): StatementEnd;
   activity?(): SessionActivity | undefined;
+  waitingRead?(): WaitingRead | undefined;
 }
 
 /** From any stage to Leaving. */

@@ -1,4 +1,5 @@
 // The live sessions one by one, for an operator: which are asked for, what is known of each, and how one was killed.
+import type { NoYet } from '../core/read-index.ts';
 import type { BranchIdentity } from '../model/branch.ts';
 import type { EvictionCause } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
@@ -46,6 +47,24 @@ export interface SessionMoves {
   };
 }
 
+/** A causal read that waits. */
+export interface WaitingRead {
+  readonly since: Instant;
+  /** Its server. */
+  readonly member: MemberName;
+  readonly reason: NoYet;
+  /** Undefined: none is proven. */
+  readonly primary: MemberName | undefined;
+  /** The server must show this position, in bytes, on this timeline. Undefined: the primary has not said it yet. */
+  readonly mustShow: { readonly position: number; readonly timeline: number } | undefined;
+  /** Bytes that the server has not replayed, as far as is known. */
+  readonly behindBytes: number | undefined;
+  /** It has waited for `causal_reads.wait`, and ends as soon as its client can be told, or its session moves. */
+  readonly isLate: boolean;
+  /** A sentence. */
+  readonly why: string;
+}
+
 export interface SessionEntry {
   readonly id: number;
   readonly pool: PoolName;
@@ -75,6 +94,8 @@ export interface SessionEntry {
   readonly heldMs: number | undefined;
   readonly toBackendBytes: number;
   readonly toClientBytes: number;
+  /** Absent: no causal read of it waits. */
+  readonly read?: WaitingRead;
   /** Absent: it never moves, because `moves` does not exist or its stream cannot be read. */
   readonly moves?: SessionMoves;
 }

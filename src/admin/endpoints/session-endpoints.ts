@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { unknownName } from '../../config/closest.ts';
 import type { Instant } from '../../model/instant.ts';
+import { formatLsn } from '../../model/lsn.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { SESSION_SORTS } from '../../reports/session-list.ts';
@@ -13,6 +14,7 @@ import type {
   SessionMoves,
   SessionQuery,
   StatementEnd,
+  WaitingRead,
 } from '../../reports/session-list.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
@@ -145,7 +147,22 @@ function sessionDocument(entry: SessionEntry, now: Instant): SessionDocument {
     held_seconds: entry.heldMs === undefined ? null : seconds(entry.heldMs),
     to_backend_bytes: entry.toBackendBytes,
     to_client_bytes: entry.toClientBytes,
+    ...(entry.read === undefined ? {} : { read: readDocument(entry.read, now) }),
     ...(entry.moves === undefined ? {} : { moves: movesDocument(entry.moves, now) }),
+  };
+}
+
+function readDocument(read: WaitingRead, now: Instant): NonNullable<SessionDocument['read']> {
+  const { since, member, reason, why, primary, mustShow, behindBytes, isLate } = read;
+  return {
+    age_seconds: seconds(now - since),
+    member,
+    reason,
+    why,
+    primary: primary ?? null,
+    must_show: mustShow === undefined ? null : { lsn: formatLsn(mustShow.position), timeline: mustShow.timeline },
+    behind_bytes: behindBytes ?? null,
+    late: isLate,
   };
 }
 

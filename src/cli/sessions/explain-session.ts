@@ -56,6 +56,7 @@ function explanation(session: SessionRow): string {
   const lines = [
     `session ${id} of pool ${shown(pool)}: ${client}, ${login}`,
     placeText(session),
+    ...(session.read ? [readText(session.read)] : []),
     ...(session.state === 'closing' ? [] : session.moves ? movesText(session.moves, session) : [neverText(session)]),
   ];
   return lines.map((line) => `${line}\n`).join('');
@@ -67,6 +68,20 @@ function placeText(session: SessionRow): string {
   if (moves?.underway) return underwayText(session, moves.underway);
   const place = branch ? ` on branch ${shown(branch.name)}` : member === null ? '' : ` on ${shown(member)}`;
   return `${(activity ?? state).replaceAll('_', ' ')}${place} ${since}`;
+}
+
+/** For what its read waits, and since when. */
+function readText({
+  age_seconds: seconds = 0,
+  why = '',
+  must_show: target,
+  late,
+}: NonNullable<SessionRow['read']>): string {
+  const has = late === true ? 'is late: it has' : 'has';
+  const waits = `its read ${has} waited for ${durationText(seconds * 1000)}`;
+  const { lsn = '?', timeline = '?' } = target ?? {};
+  const shows = target ? ` It waits for ${onOneLine(lsn)} on timeline ${timeline}.` : '';
+  return `${waits}. ${onOneLine(why)}${shows}`;
 }
 
 function underwayText(session: SessionRow, underway: MoveUnderway): string {

@@ -52,8 +52,9 @@ export function sessionsTable(
   return tableText(columns, rows, widthFor(io));
 }
 
-/** A relayed session shows its activity: `idle`, `in transaction`, `busy`. */
-function stateCell({ state, activity }: SessionRow, paint: Paint): string {
+/** A relayed session shows its activity: `idle`, `in transaction`, `busy`; or that its causal read waits. */
+function stateCell({ state, activity, read }: SessionRow, paint: Paint): string {
+  if (read) return paint('warn', read.late === true ? 'read is late' : 'read waits');
   const text = (activity ?? state).replaceAll('_', ' ');
   if (state === 'holding' || state === 'parked' || state === 'moving') return paint('warn', text);
   return activity === 'in_failed_transaction' ? paint('bad', 'failed transaction') : text;
@@ -66,8 +67,8 @@ function memberCell({ member, moves }: SessionRow): string {
 }
 
 /** On its way it changes its state with each attempt. */
-function sinceCell({ state_seconds: seconds, moves }: SessionRow): string {
-  return durationText((moves?.underway?.age_seconds ?? seconds) * 1000);
+function sinceCell({ state_seconds: seconds, read, moves }: SessionRow): string {
+  return durationText((read?.age_seconds ?? moves?.underway?.age_seconds ?? seconds) * 1000);
 }
 
 /** Whether it can move, or why not. */

@@ -139,7 +139,8 @@ export const pool = z.strictObject({
   causal_reads: key(
     causalReads.optional(),
     `Transactions wait until their replica shows every commit that was acknowledged before they arrived. Needs the
-    section \`questions\`. \`true\`: with all defaults.`,
+    section \`questions\`. \`true\`: with all defaults. Switched on by a reload, it holds for sessions that begin
+    after it.`,
     { usual: '`false`: a read may miss a write that was just acknowledged', example: '{ wait: 500ms, late: error }' },
   ),
   drain_timeout: key(duration(0).prefault('30s'), 'How long `drain` waits before it closes the rest.'),

@@ -32,6 +32,10 @@ export const POOLS = ofPools('clients and server connections of each pool, and i
     fallback: ({ route }) => (route.kind === 'open' ? (route.fallback?.pool ?? null) : null),
     why: ({ why }) => why,
   }),
+  ...int4<PoolStatusDocument>({
+    reads_waiting: ({ causal_reads: reads }) => reads?.waiting ?? null,
+    reads_late_1m: ({ causal_reads: reads }) => reads?.last_minute.late ?? null,
+  }),
 ]);
 
 /** A pool at one of the addresses that it routes to; undefined: at none. */

@@ -45,7 +45,7 @@ const sessionColumns: readonly ColumnOf<SessionDocument>[] = [
     can_move: ({ moves }) => moves?.answer?.movable ?? null,
     stays: ({ moves }) => moves?.answer?.reason ?? null,
     left_member: ({ moves }) => moves?.underway?.from ?? null,
-    waits_for: ({ moves }) => moves?.underway?.waits_for ?? null,
+    waits_for: ({ moves, read }) => read?.why ?? moves?.underway?.waits_for ?? null,
   }),
 ];
 
@@ -158,8 +158,9 @@ function gapOf(last: NonNullable<SessionDocument['moves']>['last'] | undefined):
   return last ? last.gap_ms / 1000 : null;
 }
 
-/** Seconds that the session has waited for a member, while it does. */
-function waitOf({ session: { state, held_seconds: held, state_seconds: inState } }: ConnectionEnd): number {
+/** Seconds that the session has waited for a member, or its causal read for its server, while it does. */
+function waitOf({ session: { state, read, held_seconds: held, state_seconds: inState } }: ConnectionEnd): number {
+  if (read !== undefined) return read.age_seconds;
   if (state === 'parked' || state === 'moving') return inState;
   return state === 'holding' || state === 'dialing' ? Math.max(held ?? 0, inState) : 0;
 }

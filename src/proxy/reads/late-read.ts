@@ -1,11 +1,14 @@
 // The words for the client of a causal read that is late, and of one that runs although it is.
 import { durationText } from '../../core/describe.ts';
 import { sizeText } from '../../model/check.ts';
+import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import { encodeErrorResponse, encodeNotice } from '../../wire/messages/error-response.ts';
+import type { WaitingRead } from '../../reports/session-list.ts';
 import type { ReadWait } from './read-train.ts';
 
 export interface LateRead {
+  readonly since: Instant;
   readonly waitMs: number;
   readonly member: MemberName;
   readonly wait: ReadWait;
@@ -32,8 +35,16 @@ export function staleNotice(late: LateRead): Uint8Array {
   return encodeNotice(`pointsman: this read may miss acknowledged writes: ${whyLate(late)}`, WARNING);
 }
 
+/** For an operator. */
+export function shownWait(read: LateRead, isLate: boolean): WaitingRead {
+  const { since, member, wait } = read;
+  const { why: reason, primary, word, behindBytes } = wait;
+  const mustShow = word && { position: word.written, timeline: word.timeline };
+  return { since, member, reason, primary, mustShow, behindBytes, isLate, why: whyLate(read) };
+}
+
 /** A sentence. */
-export function whyLate({ member, wait: { why, primary, behindBytes, unanswered } }: Omit<LateRead, 'waitMs'>): string {
+export function whyLate({ member, wait: { why, primary, behindBytes, unanswered } }: LateRead): string {
   switch (why) {
     case 'primary_unproven':
       return 'No primary is proven.';

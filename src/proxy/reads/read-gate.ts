@@ -4,6 +4,7 @@ import type { AskedServer, CausalReadsPolicy, QuestionNumber } from '../../model
 import type { Clock, Instant } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import { isLateResult, type CausalReadResult } from '../../reports/causal-reads.ts';
+import type { WaitingRead } from '../../reports/session-list.ts';
 import { asStepOf } from '../fault.ts';
 import type { Conversation, TransactionGate } from '../relay/conversation.ts';
 import type { Relay } from '../relay/relay.ts';
@@ -11,7 +12,7 @@ import type { Gate } from '../relay/stall-gate.ts';
 import type { Server } from '../server.ts';
 import type { SessionControl } from '../stage.ts';
 import type { Detours } from './detours.ts';
-import { lateError, staleNotice, whyLate, type LateRead } from './late-read.ts';
+import { lateError, shownWait, staleNotice, whyLate, type LateRead } from './late-read.ts';
 import type { ReadCounts } from './read-counts.ts';
 import type { ReadTrain, TrainRead } from './read-train.ts';
 
@@ -123,12 +124,16 @@ export class ReadGate implements TransactionGate {
     if (this.#late !== undefined) this.#settle(this.#late);
   }
 
-  /** The wait of the session. Undefined: it does not wait. */
-  waiting(): LateRead | undefined {
+  waiting(): WaitingRead | undefined {
     const read = this.#read;
-    if (read === undefined) return this.#late;
-    const waitMs = this.#options.clock.now() - read.since;
-    return { waitMs, member: read.server.member, wait: this.#options.train.wait(read) };
+    if (read !== undefined) return shownWait(this.#waitOf(read), false);
+    return this.#late && shownWait(this.#late, true);
+  }
+
+  #waitOf(read: TrainRead): LateRead {
+    const { clock, train } = this.#options;
+    const { since, server } = read;
+    return { since, waitMs: clock.now() - since, member: server.member, wait: train.wait(read) };
   }
 
   #pass(inner: Gate): Promise<void> | undefined {
@@ -182,9 +187,9 @@ export class ReadGate implements TransactionGate {
   }
 
   #tooLate(waitMs: number): void {
-    const late = this.waiting();
     const { train } = this.#options;
-    if (late === undefined || this.#read === undefined) return undefined;
+    if (this.#read === undefined) return undefined;
+    const late = this.#waitOf(this.#read);
     const covers = train.coversOf(this.#read);
     train.remove(this.#read);
     this.#read = undefined;

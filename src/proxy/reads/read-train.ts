@@ -46,6 +46,8 @@ interface Ticket {
 export interface ReadWait {
   readonly why: NoYet;
   readonly primary: MemberName | undefined;
+  /** The primary's word that counts for it. Undefined: there is none yet. */
+  readonly word: Pick<PrimaryWord, 'timeline' | 'written'> | undefined;
   /** Bytes that its server has not replayed, as far as both have said. */
   readonly behindBytes: number | undefined;
   /** The servers that did not answer the newest question, with their words. */
@@ -117,6 +119,7 @@ export class ReadTrain {
     return {
       why: verdict.kind === 'yes' ? 'unasked' : verdict.why,
       primary: proven?.member,
+      word,
       behindBytes: isKnown ? Math.max(0, word.written - replayed) : undefined,
       unanswered: this.#unanswered,
     };

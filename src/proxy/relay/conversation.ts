@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { CLOSE_REASONS, isEndReason, type CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { SessionActivity } from '../../reports/session-list.ts';
+import type { SessionActivity, WaitingRead } from '../../reports/session-list.ts';
 import { SessionFollower } from '../../wire/follow/session-follower.ts';
 import type { SessionMemory } from '../../wire/follow/session-memory.ts';
 import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
@@ -47,6 +47,8 @@ export interface TransactionGate {
   /** The statement that waited first was taken out. */
   cancelled(): void;
   passedToClient(): void;
+  /** Undefined: none waits. */
+  waiting(): WaitingRead | undefined;
 }
 
 export interface RelayConversationOptions {
@@ -143,6 +145,11 @@ export class Conversation implements Taps, CancelTarget {
   activity(): SessionActivity | undefined {
     const activity = this.#follower?.activity() ?? 'unknown';
     return activity === 'unknown' ? undefined : activity;
+  }
+
+  /** Undefined: no transaction of it waits for its server. */
+  waitingRead(): WaitingRead | undefined {
+    return this.#transactions?.waiting();
   }
 
   /** The last message of the server so far is a FATAL error. */

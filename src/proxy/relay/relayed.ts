@@ -8,7 +8,7 @@ import { nothing } from '../../model/once.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { Traffic } from '../../reports/counts.ts';
 import type { Trigger } from '../../reports/trigger.ts';
-import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/session-list.ts';
+import type { SessionActivity, SessionTls, StatementEnd, WaitingRead } from '../../reports/session-list.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import type { SessionFollower } from '../../wire/follow/session-follower.ts';
 import { isOfPooler, type CancelKey } from '../../wire/messages/cancel-key.ts';
@@ -145,6 +145,10 @@ export class Relayed implements Stage {
 
   activity(): SessionActivity | undefined {
     return this.#options.conversation.activity();
+  }
+
+  waitingRead(): WaitingRead | undefined {
+    return this.#options.conversation.waitingRead();
   }
 
   /** With a reset both peers notice at once. */

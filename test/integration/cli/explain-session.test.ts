@@ -22,6 +22,17 @@ const MOVED: NonNullable<SessionMoves['last']> = {
   at: 3_000,
 };
 
+const READ: NonNullable<SessionEntry['read']> = {
+  since: 4_700,
+  member: 'pg-2',
+  reason: 'behind',
+  primary: 'pg-1',
+  mustShow: { position: 2 ** 32 + 0x4016090, timeline: 5 },
+  behindBytes: 1_258_291,
+  isLate: false,
+  why: 'pg-2 is 1.2 MB behind pg-1.',
+};
+
 const NOT_ASKED =
   'not asked yet whether it can move: pointsman switchover --dry-run asks all of the primary, ' +
   'pointsman sessions move 17 moves this one';
@@ -159,6 +170,24 @@ test.each<[string, SessionEntry, readonly string[]]>([
     ['closing on pg-2 for 5 s'],
   ],
   [
+    'its read waits for its server',
+    { ...relayed({ moved: 0, found: { movability: { kind: 'movable' }, at: 0 } }), read: READ },
+    [
+      'idle on pg-2 for 5 s',
+      'its read has waited for 300 ms. pg-2 is 1.2 MB behind pg-1. It waits for 1/4016090 on timeline 5.',
+      'it can move, by the answer of its server 5 s ago',
+    ],
+  ],
+  [
+    'its read is late, because no primary is proven',
+    { ...relayed(), read: { ...READ, isLate: true, mustShow: undefined, why: 'No primary is proven.' } },
+    [
+      'idle on pg-2 for 5 s',
+      'its read is late: it has waited for 300 ms. No primary is proven.',
+      'it does not move: the configuration had no section moves when it began',
+    ],
+  ],
+  [
     'without moves',
     relayed(),
     ['idle on pg-2 for 5 s', 'it does not move: the configuration had no section moves when it began'],
@@ -226,6 +255,23 @@ test.each(['app', '10.0.0.5', '10.0.0.5:x', '::1:51234:x'])('explain %s: wrong u
     out: '',
     err: `pointsman: ${what} is not a session: ${forms}\n`,
   });
+});
+
+test('--json and the list have the read that waits', async () => {
+  entries = [{ ...relayed(), read: READ }];
+  const { out } = await cli(['explain', '17', '--json']);
+  expect(JSON.parse(out)).toMatchObject({
+    read: {
+      age_seconds: 0.3,
+      member: 'pg-2',
+      reason: 'behind',
+      primary: 'pg-1',
+      must_show: { lsn: '1/4016090', timeline: 5 },
+      behind_bytes: 1_258_291,
+      late: false,
+    },
+  });
+  expect((await cli(['sessions'], terminal(60))).out).toMatch(/^17 .*pg-2 .*read waits +300 ms/m);
 });
 
 test('the list has a column of moves where a session may move', async () => {

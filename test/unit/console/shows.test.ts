@@ -14,6 +14,17 @@ async function rowsOf(name: string, sources = aConsoleSources()): Promise<readon
   return rows.map((row) => Object.fromEntries(show.columns.map((column, at) => [column.name, row[at]])));
 }
 
+const READ: SessionDocument['read'] = {
+  age_seconds: 1.25,
+  member: 'pg-2',
+  reason: 'primary_unproven',
+  why: 'No primary is proven.',
+  primary: null,
+  must_show: null,
+  behind_bytes: null,
+  late: true,
+};
+
 function withMoves(moves: SessionDocument['moves']): SessionDocument {
   return { ...SESSION, ...(moves && { moves }) };
 }
@@ -129,6 +140,7 @@ describe('sessions', () => {
       withMoves({ moved: 0, last: null, answer: null, underway: null }),
       { ...withMoves({ moved: 0, last: null, answer: moves, underway }), member: null, state: 'parked' as const },
       SESSION,
+      { ...SESSION, read: READ },
     ];
     const sources = aConsoleSources({ sessions: () => Promise.resolve({ ...SESSIONS, sessions }) });
     const none = { moves: 0, last_gap: null, left_member: null, waits_for: null };
@@ -138,6 +150,7 @@ describe('sessions', () => {
       { ...none, can_move: null, stays: null },
       { member: null, can_move: 'yes', left_member: 'pg-1', waits_for: 'a route: no eligible member' },
       { ...none, moves: null, can_move: null, stays: null },
+      { waits_for: 'No primary is proven.' },
     ]);
   });
 

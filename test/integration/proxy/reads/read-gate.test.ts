@@ -101,6 +101,11 @@ test('a read waits until its server has replayed what the primary had written wh
   const client = await aSession();
   client.socket.write(QUERY);
   await until('a question to the replica', () => positions.asked.replica > 0);
+  const [waiting] = (await lab.proxy.sessions({ limit: 1 })).sessions;
+  expect(waiting).toMatchObject({
+    activity: 'idle',
+    read: { since: clock.now(), member: 'pg-2', primary: 'pg-1', mustShow: { position: 100, timeline: 1 } },
+  });
   // The primary goes on: that is not this read's concern.
   positions.written = 200;
   await settled();
@@ -289,6 +294,8 @@ test('while no primary is proven a read waits, until there is one', async () => 
   client.socket.write(QUERY);
   await settled();
   expect(positions.asked.primary).toBe(0);
+  const [waiting] = (await lab.proxy.sessions({ limit: 1 })).sessions;
+  expect(waiting?.read).toMatchObject({ reason: 'primary_unproven', why: 'No primary is proven.', isLate: false });
   snapshot = known;
   lab.decide({ write: { open: { 'pg-1': primary.address } }, read: { open: { 'pg-2': replica.address } } });
   await arrives(QUERY);
