@@ -146,9 +146,11 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
       end();
     };
   },
-  'pointsman is killed': ({ site }) => {
+  'pointsman is killed': ({ scene, site }) => {
     if (site.pointsman.isKilled) return;
-    site.pointsman.kill();
+    // Another one that hands over to it is on the same host.
+    const running = scene.pointsmen.filter((one) => one.host === site.host && one.stoppedAt === undefined);
+    for (const pointsman of running) if (!pointsman.isKilled) pointsman.kill();
     return () => void site.start();
   },
   'pointsman hands over': ({ scene, site }) => {

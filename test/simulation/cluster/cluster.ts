@@ -146,6 +146,11 @@ export class SimulatedCluster {
     return this.members.find(({ name, server }) => name === leader && server.state() === 'primary');
   }
 
+  /** Pointsman refuses it for a while (guarantees.md: timelines). */
+  isBelowGivenUpTimeline({ server }: ClusterMember): boolean {
+    return this.ledger.promotions.some(({ timeline }) => timeline > server.timeline());
+  }
+
   /**
    * A server of another cluster, with another system identifier and on a higher timeline, takes the place of this
    * member, until the returned function gives the place back.

@@ -7,3 +7,8 @@ export interface Law {
   /** A sentence for each time that it was broken. */
   readonly broken: (scene: Scene) => readonly string[];
 }
+
+/** As events name a client. */
+export function nameOf({ address, port }: { readonly address: string; readonly port: number }): string {
+  return `${address}:${port}`;
+}

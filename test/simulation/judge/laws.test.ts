@@ -76,6 +76,7 @@ function broken({ broken: judge }: Law, history: History): readonly string[] {
     cluster: {
       members: [{ name: 'pg1' }, { name: 'pg2' }],
       primary: () => ({ name: 'pg1', server: { timeline: () => 2 } }),
+      isBelowGivenUpTimeline: () => false,
       ledger: { promotions: [] },
       systemIdentifier: '7',
     },

@@ -4,6 +4,9 @@ import type { Scene, TimedEvent } from '../scene/scene.ts';
 import type { Law } from './law.ts';
 import { mayTakeAStranger } from './strangers.ts';
 
+/** From the decision by a new configuration to the event of the reload. Milliseconds. */
+const RELOAD_MS = 50;
+
 export const ROUTES: Law = {
   guarantee: 'G16, G20',
   broken: (scene) => [...wrongRoutes(scene), ...scene.pointsmen.flatMap((_, run) => flaps(scene, run))],
@@ -12,9 +15,7 @@ export const ROUTES: Law = {
 function wrongRoutes({ observer, cluster, plan }: Scene): readonly string[] {
   const member = cluster.primary();
   if (member === undefined || mayTakeAStranger(plan)) return [];
-  // A primary below a timeline that was given up is refused for 30 s (guarantees.md: timelines).
-  const highest = Math.max(0, ...cluster.ledger.promotions.map(({ timeline }) => timeline));
-  if (member.server.timeline() < highest) return [];
+  if (cluster.isBelowGivenUpTimeline(member)) return [];
   const primary = member.name;
   return observer.lastRoutes.flatMap(({ run, pool, route }) => {
     const targets = route?.kind === 'open' ? route.targets.map(({ member }) => member) : [];
@@ -25,10 +26,11 @@ function wrongRoutes({ observer, cluster, plan }: Scene): readonly string[] {
   });
 }
 
-/** A route that comes back has a reason that is younger than the route between: an answer. */
+/** A route that comes back has a reason that is younger than the route between: an answer, or another configuration. */
 function flaps({ events, observer, plan }: Scene, run: number): readonly string[] {
   if (plan.shape.workers > 1) return [];
   const changes = events.filter((one) => one.run === run && one.event.kind === 'route_changed');
+  const reloads = events.filter((one) => one.run === run && one.event.kind === 'config_reloaded');
   const found: string[] = [];
   for (const pool of ['write', 'read']) {
     const own = changes.filter(({ event }) => event.kind === 'route_changed' && event.pool === pool);
@@ -36,6 +38,7 @@ function flaps({ events, observer, plan }: Scene, run: number): readonly string[
       const before = own[index - 1];
       if (before === undefined || targetsOf(own[index - 2]) !== targetsOf(own[index])) continue;
       if (targetsOf(own[index]) === '') continue;
+      if (reloads.some((reload) => Math.abs(reload.at - at) < RELOAD_MS)) continue;
       const isTold = observer.answers.some((one) => one.run === run && one.at > before.at && one.at <= at);
       if (!isTold)
         found.push(

@@ -5,7 +5,7 @@ import { DRAIN_MS, GRACE_MS } from '../scene/site.ts';
 import type { Scene } from '../scene/scene.ts';
 import type { SimulatedPointsman } from '../pointsman/simulated-pointsman.ts';
 import { framesOf, wiresOf, type Conversation } from './conversations.ts';
-import type { Law } from './law.ts';
+import { nameOf, type Law } from './law.ts';
 
 /** A busy process, and clients that read their last words. Milliseconds. */
 const LATE_MS = 1_500;
@@ -46,8 +46,4 @@ function isInTransaction({ client }: Conversation): boolean {
     .frames.findLast(({ type }) => type === 'Z')
     ?.body.toString('latin1');
   return status === 'T' || status === 'E';
-}
-
-function nameOf({ address, port }: { readonly address: string; readonly port: number }): string {
-  return `${address}:${port}`;
 }

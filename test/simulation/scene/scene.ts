@@ -126,7 +126,7 @@ export class Scene {
   #judgeLiveness(): void {
     const now = this.world.now();
     const primary = this.cluster.primary();
-    if (primary === undefined) return;
+    if (primary === undefined || this.cluster.isBelowGivenUpTimeline(primary)) return;
     for (const client of this.clients) {
       const { account } = client;
       if (client.isOver()) continue;
