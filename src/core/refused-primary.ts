@@ -116,7 +116,7 @@ function agreementOn(probe: ProbePolicy, snapshot: Snapshot, claim: PrimaryClaim
   if (kind === 'cluster_identity' && report.systemIdentifier === undefined) {
     parts.push({ missing: [`${leader} does not report its identity`], since: now });
   }
-  const witnesses = witnessesOf(snapshot, kind);
+  const witnesses = witnessesOf(snapshot);
   if (witnesses.length === 0) parts.push({ missing: ['no known member reported the old identity'], since: now });
   for (const name of new Set([...witnesses, ...snapshot.members.keys()])) {
     if (name === leader) continue;
@@ -129,9 +129,8 @@ function agreementOn(probe: ProbePolicy, snapshot: Snapshot, claim: PrimaryClaim
 }
 
 /** The members that showed the higher timeline or the old identifier. */
-function witnessesOf(snapshot: Snapshot, kind: RefusalKind): readonly MemberName[] {
-  const { highestTimelineBy, systemIdentifier, members } = snapshot;
-  if (kind === 'timeline' || highestTimelineBy.length > 0) return highestTimelineBy;
+function witnessesOf({ highestTimelineBy, systemIdentifier, members }: Snapshot): readonly MemberName[] {
+  if (highestTimelineBy.length > 0) return highestTimelineBy;
   return [...members.values()]
     .filter(({ status }) => status?.systemIdentifier !== undefined && status.systemIdentifier === systemIdentifier)
     .map(({ member }) => member.name);
@@ -157,14 +156,16 @@ function ofMember(
   const isHeardNow = report !== undefined && isHeard(report, probe, now);
   const isAgreed = report !== undefined && agrees(snapshot, claim, report);
   if (isAgreed && (isHeardNow || !isWitness)) return { missing: [], since: report.since };
-  const says = report === undefined ? 'reports nothing' : `reports ${reportText(kind, report)}`;
   if (isWitness) {
     const shown = textOf(kind, { timeline: snapshot.highestTimeline, systemIdentifier: snapshot.systemIdentifier });
-    return { missing: [`${name} reported ${shown} and ${isHeardNow ? says : 'does not answer'}`], since: now };
+    const says = isHeardNow ? reportText(kind, report) : 'does not answer';
+    return { missing: [`${name} reported ${shown} and ${says}`], since: now };
   }
   // The report of a member that fell silent counts for as long as an agreement has to last.
   const isRecent = report !== undefined && now < report.at + AGREEMENT_MS;
-  return isRecent ? { missing: [`${name} ${says}`], since: now } : { missing: [], since: -Infinity };
+  return isRecent
+    ? { missing: [`${name} ${reportText(kind, report)}`], since: now }
+    : { missing: [], since: -Infinity };
 }
 
 function agrees(
@@ -174,12 +175,12 @@ function agrees(
 ): boolean {
   if (report.isPrimary) return false;
   if (kind === 'cluster_identity') return report.systemIdentifier === wanted.systemIdentifier;
-  const isOurs = pinned === undefined || report.systemIdentifier === undefined || report.systemIdentifier === pinned;
+  const isOurs = report.systemIdentifier === undefined || report.systemIdentifier === pinned;
   return isOurs && report.timeline === wanted.timeline;
 }
 
 function reportText(kind: RefusalKind, report: SelfReport): string {
-  return `${textOf(kind, report)}${report.isPrimary ? ' as a primary' : ''}`;
+  return `reports ${textOf(kind, report)}${report.isPrimary ? ' as a primary' : ''}`;
 }
 
 function isHeard(report: SelfReport, probe: ProbePolicy, now: Instant): boolean {

@@ -17,10 +17,9 @@ export function nextUnreplayedSince(
   body: MemberStatus | undefined,
 ): Instant | undefined {
   if (body === undefined) return unreplayedSince;
-  const { replayed } = body;
-  if (known?.kind !== 'replayed' || typeof replayed !== 'number' || replayed !== known.bytes) return undefined;
+  if (known?.kind !== 'replayed' || body.replayed !== known.bytes) return undefined;
   const [primary] = primaryPositions(snapshot);
-  return unreplayedSince ?? (primary !== undefined && primary.bytes > replayed ? primary.at : undefined);
+  return unreplayedSince ?? (primary !== undefined && primary.bytes > known.bytes ? primary.at : undefined);
 }
 
 /** `primary`: its positions, newest first. Without a limit of lag in its check, a pool takes every replica. */

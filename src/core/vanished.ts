@@ -13,8 +13,7 @@ export function withoutVanished(
   standings: Standings,
   fallback: PoolDecision | undefined,
 ): Standings {
-  const { silentProbes } = policy.probe;
-  if (silentProbes === undefined) return standings;
+  const { silentProbes = Infinity } = policy.probe;
   const answers = (name: MemberName): boolean => {
     const record = snapshot.members.get(name);
     return record !== undefined && record.failure === undefined;

@@ -131,6 +131,47 @@ export const SURVIVORS: readonly Survivor[] = [
     '{ positiveAt: undefined, positiveSince: undefined, positiveTimeline: undefined }',
     '{}',
   ]),
+  survivorsOf('core/standing', 'a dead member has a failure', ['record.failure?.since', 'record.failure.since']),
+  survivorsOf('core/standing', 'an unknown instant plus the limit is after nothing', ['at !== undefined', 'true']),
+  survivorsOf('core/next-check', 'each report comes with an answer', ['-Infinity', '+Infinity']),
+  survivorsOf('core/replay-standstill', 'each member has a standing', [
+    'standings.get(name)?.kind',
+    'standings.get(name).kind',
+  ]),
+  survivorsOf(
+    'core/refused-primary',
+    'each refused primary is a member with a report',
+    ['snapshot.members.get(member)?.selfReport', 'snapshot.members.get(member).selfReport'],
+    ['report?.timeline', 'report.timeline'],
+    ['report?.systemIdentifier', 'report.systemIdentifier'],
+    ['report === undefined', 'false'],
+  ),
+  survivorsOf('core/refused-primary', 'an unknown instant plus the limit is before nothing', [
+    'agreedSince !== undefined',
+    'true',
+  ]),
+  survivorsOf(
+    'core/refused-primary',
+    'no timeline is below an unknown one, and no unknown one below another',
+    ['highest !== undefined', 'true'],
+    ['report.timeline !== undefined', 'true'],
+    ['highest !== undefined && report.timeline !== undefined', 'true'],
+    [
+      'highest !== undefined && report.timeline !== undefined',
+      'highest !== undefined || report.timeline !== undefined',
+    ],
+  ),
+  survivorsOf('core/succession', 'neither is below the first position that the next server reported', [
+    '-Infinity',
+    '+Infinity',
+  ]),
+  survivorsOf('core/unsent-probes', 'a refusal is never unsent', ["outcome.kind === 'failed'", 'true']),
+  survivorsOf(
+    'core/vanished',
+    'each member with a standing, and each target, has a record',
+    ['record !== undefined', 'true'],
+    ['record === undefined', 'false'],
+  ),
   survivorsOf('core/shared-pool', 'no unknown timeline is below another one', ['timeline !== undefined', 'true']),
   survivorsOf(
     'core/shared-pool',

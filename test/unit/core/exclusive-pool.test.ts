@@ -39,6 +39,14 @@ describe('scenarios 1, 2: cold start', () => {
     expect(routeOf(table, 'write')).toEqual({ kind: 'open', targets: [target], fallback: undefined });
   });
 
+  test('a member without a newer answer says why, as far as anybody knows', () => {
+    const unasked = poolOf(aTable(POLICY, 5000, ...ROUND), 'write').standings.get('pg-1')?.why;
+    expect(unasked).toMatchObject({ code: 'no_answer', since: 0, detail: undefined });
+    const refusal = refused({ at: 1000, postgres: 'accepts' });
+    const why = poolOf(aTable(POLICY, 5000, ...ROUND, refusal), 'write').standings.get('pg-1')?.why;
+    expect(why).toMatchObject({ code: 'no_answer', since: 1000, detail: 'connection refused' });
+  });
+
   test('all APIs down: the round is complete and clients are held', () => {
     const table = aTable(POLICY, 100, LIST, silent({ member: 'pg-1' }), refused({ member: 'pg-2' }));
     expect(table.complete).toBe(true);

@@ -13,6 +13,7 @@ import {
   isPrimary,
   isReplica,
   openIn,
+  poolOf,
   silent,
 } from '../../support/values/builders.ts';
 
@@ -81,6 +82,15 @@ describe('identity', () => {
     expect(recordOf(observe(POLICY, moved, yes), 'pg-1')).toMatchObject({ answeredAt: undefined, mismatch });
     const fewer = observe(POLICY, before, isReplica('pg-1', 1100, { scope: 'lab' }));
     expect(recordOf(fewer, 'pg-1'), 'a part of its identity is enough').toMatchObject({ answeredAt: 1100 });
+  });
+
+  test('a member that nobody but a foreign server has answered for says so, and not that it never answered', () => {
+    const table = aTable(POLICY, 200, aList(0, 'pg-1'), isPrimary('pg-1', 100, { scope: 'billing' }));
+    const standing = poolOf(table, 'write').standings.get('pg-1');
+    expect(standing).toMatchObject({
+      kind: 'leave',
+      why: { code: 'other_cluster', detail: 'scope billing, expected lab' },
+    });
   });
 
   test('a page that answers 200 at the address of a replica is no primary beside the real one', () => {

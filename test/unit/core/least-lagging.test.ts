@@ -4,6 +4,7 @@ import type { Observation } from '../../../src/model/observation.ts';
 import type { PoolPolicy } from '../../../src/model/policy.ts';
 import {
   aList,
+  aMember,
   answered,
   aPolicy,
   aPool,
@@ -43,6 +44,12 @@ function lagging(second: number, third: number, from = 1000): readonly Observati
 
 function table(pool: Partial<Omit<PoolPolicy, 'check'>>, ...observations: readonly Observation[]) {
   return aTable(policy(pool), 2100, ...FIRST_ROUND, ...observations);
+}
+
+/** Its API reports lag, and no timeline. */
+function late(member: string, at: number): Observation {
+  const body = { role: 'replica', state: 'running', replayed: 100 * MB } as const;
+  return answered({ member, check: READ_CHECK, at, status: 503, body });
 }
 
 function primary(timeline: number): Observation {
@@ -122,7 +129,20 @@ describe('least_lagging', () => {
     const other = isReplica('pg-2', 2000, { timeline: 1, replayed: 150 * MB });
     const promoted = isPrimary('pg-1', 2000, { timeline: 2, location: 200 * MB });
     expect(openIn(table({}, ...lagging(150, 100), promoted, other), 'read')).toEqual([]);
-    expect(openIn(table({}, ...lagging(150, 100), refused({ member: 'pg-2', at: 2050 })), 'read')).toEqual(['pg-3']);
+    const dead = table({}, ...lagging(150, 100), refused({ member: 'pg-2', at: 2050 }));
+    expect(openIn(dead, 'read')).toEqual(['pg-3']);
+    expect(standingIn(dead, 'read', 'pg-2'), 'its sessions do not stay').toBe('leave dead refused');
+  });
+
+  test('a member that cannot be reached is not the least', () => {
+    const members = aList(500, 'pg-1', aMember('pg-2', { postgres: undefined }), 'pg-3');
+    expect(openIn(table({}, members, ...lagging(150, 100)), 'read')).toEqual(['pg-3']);
+  });
+
+  test('a lag is unknown before the primary told its position, and known without a timeline', () => {
+    const first = [aList(0, 'pg-1', 'pg-2', 'pg-3'), late('pg-2', 0), late('pg-2', 900), late('pg-3', 900)];
+    const degraded = aTable(policy(), 2100, ...first, primary(1), late('pg-3', 1100));
+    expect(openIn(degraded, 'read')).toEqual(['pg-3']);
   });
 
   test('has precedence over the fallback, which is for the loss of the replicas', () => {

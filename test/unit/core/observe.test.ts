@@ -265,6 +265,14 @@ describe('the next check of the round', () => {
     ).toBeUndefined();
   });
 
+  test.each([
+    ['still is a replica', isReplica('pg-1', 110)],
+    ['has no body', answered({ check: READ_CHECK, at: 110, body: undefined })],
+  ])('the wanted check is sent once in the round if a later answer %s', (_, later) => {
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), answered({ at: 100, status: 503, body: undefined }), later);
+    expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 100, new Set([WRITE_CHECK]))).toBeUndefined();
+  });
+
   test('checks that the body did not rule out are sent in the same round', () => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), answered({ at: 100, status: 503, body: {} }));
     expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 100, NOBODY_SOUGHT)?.text).toBe(READ_CHECK);

@@ -3,11 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { observe } from '../../../src/core/observe.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import { refusedPrimaries, withAccepted } from '../../../src/core/refused-primary.ts';
-import type { Snapshot } from '../../../src/core/snapshot.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
 import {
   aList,
-  aMember,
   answered,
   aPolicy,
   aSnapshot,
@@ -17,7 +15,6 @@ import {
   named,
   openIn,
   READ_CHECK,
-  silent,
   standingIn,
 } from '../../support/values/builders.ts';
 
@@ -53,6 +50,16 @@ function everybody(at: number): Observation[] {
 function without(...left: readonly string[]): (at: number) => Observation[] {
   return (at) =>
     everybody(at).filter((observation) => observation.kind !== 'probe' || !left.includes(observation.member));
+}
+
+/** All agree, pg-3 with this body. */
+function cluster(pg3: MemberStatus): (at: number) => Observation[] {
+  return (at) => [
+    isPrimary('pg-1', at, { timeline: 5, ...OLD }),
+    isReplica('pg-2', at, { timeline: 5, ...OLD }),
+    isReplica('pg-3', at, { timeline: 5, ...pg3 }),
+    named('pg-1', 'pg-3', at),
+  ];
 }
 
 function writers(now: number, ...news: readonly Observation[]): readonly string[] {
@@ -164,6 +171,56 @@ describe('a primary on a lower timeline', () => {
     expect(writers(71_100, ...until, last, ...rest, ...lower(70, 71, without('pg-3')))).toEqual(['pg-1']);
   });
 
+  test('a member of another cluster on its timeline does not agree, and one without an identifier does', () => {
+    expect(missing(60_100, ...lower(20, 60, cluster(NEW)))).toEqual(['pg-3 reports timeline 5']);
+    expect(writers(60_100, ...lower(20, 60, cluster({ scope: 'lab' })))).toEqual(['pg-1']);
+  });
+
+  test.each<[string, (at: number) => Observation[], number, readonly string[]]>([
+    [
+      'a document counts as long as a silent member keeps its sessions',
+      (at) => everybody(at).filter(({ kind }) => kind !== 'leader'),
+      40_000 + POLICY.probe.silenceGraceMs,
+      ["no other member's /cluster names pg-1 as the leader"],
+    ],
+    [
+      'a member that showed the higher timeline agrees as long as its answer is fresh',
+      without('pg-2'),
+      40_000 + POLICY.probe.readMaxAgeMs,
+      ['pg-2 reported timeline 6 and does not answer'],
+    ],
+  ])('%s', (_, after, end, lacks) => {
+    // Without the last answer the members have not agreed for long enough.
+    const news = [...lower(20, 40), isReplica('pg-1', 40_500, { timeline: 5 }), ...lower(41, end / 1000, after)];
+    const until = news.filter(({ startedAt }) => startedAt < end);
+    expect(missing(end - 1, ...until)).toEqual([]);
+    expect(missing(end, ...until)).toEqual(lacks);
+  });
+
+  test('a member that disagreed and fell silent delays it for 30 s to the millisecond', () => {
+    const news = [...lower(20, 40), isReplica('pg-3', 40_500, { timeline: 6 }), ...lower(41, 75, without('pg-3'))];
+    const until = news.filter(({ startedAt }) => startedAt < 70_499);
+    expect(missing(70_499, ...until)).toEqual(['pg-3 reports timeline 6']);
+    expect(missing(70_500, ...until)).toEqual([]);
+  });
+
+  test('nobody is refused once its own answer is too old, or a stranger answers at its address', () => {
+    const end = 40_000 + POLICY.probe.readMaxAgeMs;
+    const snapshot = aSnapshot(POLICY, ...BEFORE, ...lower(20, 40));
+    expect(refusedPrimaries(POLICY.probe, snapshot, end - 1)).toHaveLength(1);
+    expect(refusedPrimaries(POLICY.probe, snapshot, end)).toEqual([]);
+    const stranger = observe(POLICY, snapshot, isPrimary('pg-1', 41_000, { scope: 'billing' }));
+    expect(refusedPrimaries(POLICY.probe, stranger, 41_100)).toEqual([]);
+  });
+
+  test('has no time of agreement while something is missing', () => {
+    const [all, some] = [lower(20, 40), lower(20, 40, without('pg-2'))].map((news) =>
+      refusedPrimaries(POLICY.probe, aSnapshot(POLICY, ...BEFORE, ...news), 41_000),
+    );
+    expect(all).toMatchObject([{ agreedSince: 20_000 }]);
+    expect(some).toMatchObject([{ agreedSince: undefined }]);
+  });
+
   test('of two primaries on lower timelines neither is accepted', () => {
     const two = lower(20, 80, (at) => [...without('pg-3')(at), isPrimary('pg-3', at, { timeline: 5 })]);
     expect(writers(80_100, ...two)).toEqual([]);
@@ -175,7 +232,7 @@ describe('a primary on a lower timeline', () => {
       isPrimary('pg-1', at, { timeline: 5 }),
       isPrimary('pg-2', at, { timeline: 6 }),
     ]);
-    expect(missing(60_100, ...rival)).toEqual(['nobody is refused']);
+    expect(refusedPrimaries(POLICY.probe, aSnapshot(POLICY, ...BEFORE, ...rival), 60_100)).toEqual([]);
     expect(writers(60_100, ...rival)).toEqual(['pg-2']);
   });
 
@@ -202,96 +259,3 @@ describe('a primary on a lower timeline', () => {
 function noTimeline(member: string, at: number): Observation {
   return answered({ member, at, check: READ_CHECK, body: { role: 'replica', state: 'running' } });
 }
-
-function upgraded(at: number): Observation[] {
-  return [
-    isPrimary('pg-1', at, { ...NEW, timeline: 1, location: 5 }),
-    isReplica('pg-2', at, { ...NEW, timeline: 1 }),
-    named('pg-1', 'pg-2', at),
-  ];
-}
-
-/** pg-1 leads with the new identity, and pg-3 names it. */
-function alone(at: number): Observation[] {
-  return [isPrimary('pg-1', at, NEW), named('pg-1', 'pg-3', at)];
-}
-
-describe('a primary with another system identifier under the same scope', () => {
-  const before = [
-    aList(0, 'pg-1', 'pg-2', 'pg-3'),
-    isPrimary('pg-2', 0, { ...OLD, timeline: 6 }),
-    isReplica('pg-1', 0, { ...OLD, timeline: 6 }),
-    silent({ member: 'pg-3' }),
-  ];
-  const after = (news: readonly Observation[]): Snapshot => aSnapshot(POLICY, ...before, ...news);
-
-  test('is refused, and accepted after its old primary and every answering member have agreed for 30 s', () => {
-    expect(after(lower(20, 49, upgraded)).systemIdentifier).toBe('77');
-    const accepted = after(lower(20, 50, upgraded));
-    expect(accepted).toMatchObject({
-      systemIdentifier: '78',
-      highestTimeline: 1,
-      accepted: {
-        kind: 'cluster_identity',
-        member: 'pg-1',
-        detail: 'system identifier 78 instead of system identifier 77',
-      },
-    });
-    expect(openIn(aTable(POLICY, 51_100, ...before, ...lower(20, 51, upgraded)), 'write')).toEqual(['pg-1']);
-  });
-
-  test('the new cluster is not compared with facts of the old one', () => {
-    const accepted = after(lower(20, 50, upgraded));
-    const positions = [...accepted.members.values()].flatMap((record) => record.positions);
-    expect(positions.filter(({ at }) => at < 50_000)).toEqual([]);
-    expect(accepted.members.get('pg-3')?.checks.size).toBe(0);
-  });
-
-  test.each<[string, (at: number) => Observation[], readonly string[]]>([
-    [
-      'the old primary is silent',
-      (at) => [isPrimary('pg-1', at, { ...NEW, timeline: 1 }), named('pg-1', 'pg-2', at)],
-      ['pg-2 reported system identifier 77 and does not answer'],
-    ],
-    [
-      'a member that answers shows the old one',
-      (at) => [...upgraded(at), isReplica('pg-3', at, OLD)],
-      ['pg-3 reports system identifier 77'],
-    ],
-    [
-      'it does not report its identity any more',
-      (at) => [
-        isPrimary('pg-1', at, { timeline: 6 }),
-        isReplica('pg-2', at, { timeline: 6 }),
-        named('pg-1', 'pg-2', at),
-      ],
-      ['pg-1 does not report its identity'],
-    ],
-  ])('stays refused when %s', (_, each, lacks) => {
-    const snapshot = after(lower(20, 120, each));
-    expect(snapshot.systemIdentifier).toBe('77');
-    expect(refusedPrimaries(POLICY.probe, snapshot, 120_100).flatMap((refused) => refused.missing)).toEqual(lacks);
-  });
-
-  test('without a past primary, the members with the old identifier must report the new one', () => {
-    const replicas = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isReplica('pg-2', 0, OLD)];
-    const snapshot = aSnapshot(POLICY, ...replicas, ...lower(20, 80, alone));
-    expect(refusedPrimaries(POLICY.probe, snapshot, 80_100).flatMap((refused) => refused.missing)).toEqual([
-      'pg-2 reported system identifier 77 and does not answer',
-    ]);
-    const gone = observe(POLICY, snapshot, aList(80_200, aMember('pg-1'), aMember('pg-3')));
-    expect(refusedPrimaries(POLICY.probe, gone, 80_300).flatMap((refused) => refused.missing)).toEqual([
-      'no known member reported the old identity',
-    ]);
-    const all = lower(20, 51, (at) => [...alone(at), isReplica('pg-2', at, NEW)]);
-    expect(aSnapshot(POLICY, ...replicas, ...all).systemIdentifier).toBe('78');
-  });
-
-  test('a foreign server at the address of the old primary cannot be accepted', () => {
-    const stranger = lower(20, 60, (at) => [
-      isPrimary('pg-2', at, { scope: 'billing', systemIdentifier: '99' }),
-      isPrimary('pg-3', at, { ...NEW, name: 'pg-9' }),
-    ]);
-    expect(refusedPrimaries(POLICY.probe, after(stranger), 60_100)).toEqual([]);
-  });
-});

@@ -52,6 +52,21 @@ function openAfter(body: MemberStatus | undefined): readonly string[] {
   return open(...all.toSorted((a, b) => a.startedAt - b.startedAt));
 }
 
+test('only members that are open are compared, and each other one keeps its reason', () => {
+  const following = history((second) => 600 + second);
+  const out = { noloadbalance: true };
+  expect(open(...following, isReplica('pg-3', 14_100, { replayed: 620, ...out }))).toEqual(['pg-2']);
+  const table = aTable(POLICY, 14_500, LIST, ...following, isReplica('pg-2', 14_100, { replayed: 500, ...out }));
+  expect(poolOf(table, 'read').standings.get('pg-2')?.why.code).toBe('tagged_out');
+});
+
+test('a primary that is open in the pool is no replica that has replayed more', () => {
+  const check = '/readiness?lag=16MB';
+  const asked = history(() => 500).map((one) => (one.kind === 'probe' ? { ...one, check } : one));
+  const table = aTable(aPolicy({ pools: [aPool({ check })] }), 14_500, LIST, ...asked);
+  expect(openIn(table, 'read')).toEqual(['pg-1', 'pg-2', 'pg-3']);
+});
+
 test('an answer without a body does not begin its count anew, and one without a position does', () => {
   expect(openAfter(undefined)).toEqual(['pg-3']);
   expect(openAfter({ role: 'replica' })).toEqual(['pg-2', 'pg-3']);

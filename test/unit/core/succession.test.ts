@@ -51,6 +51,7 @@ test('a server that still recovers may become one', () => {
   expect(follows(LEFT, standby)).toEqual({ kind: 'not_yet', why: 'other_timeline' });
   expect(succeeds(LEFT, undefined, FIRST_SEEN), 'its words are not understood').toEqual(LOST);
   expect(follows(standby, aPrimary(4, 9_000, 8_000))).toEqual(LOST);
+  expect(follows(standby, standby), 'a session that was on no primary has no successor to wait for').toEqual(LOST);
 });
 
 /**

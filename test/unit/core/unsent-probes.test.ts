@@ -46,14 +46,17 @@ describe('live sessions of a member', () => {
 
   test('end by its silence, without the time of unsent probes', () => {
     // No probe was sent from 2000 to 12000.
-    const probes = `${'u'.repeat(10)}t`;
-    expect(standingsAt(1000 + GRACE + 9_999, probes)).toEqual(['keep', 'keep']);
-    expect(standingsAt(1000 + GRACE + 10_000, probes)).toEqual(['leave', 'leave']);
+    for (const probes of [`${'u'.repeat(10)}t`, `${'u'.repeat(10)}ttt`]) {
+      expect(standingsAt(1000 + GRACE + 9_999, probes)).toEqual(['keep', 'keep']);
+      expect(standingsAt(1000 + GRACE + 10_000, probes)).toEqual(['leave', 'leave']);
+    }
   });
 
   test('that ended by its silence do not come back because later probes are not sent', () => {
     const late = 't'.repeat(GRACE / 1000 + 1);
     expect(standingsAt(2000 + GRACE + 5000, `${late}u`)).toEqual(['leave', 'leave']);
+    const lastMoment = 't'.repeat(GRACE / 1000 - 1);
+    expect(standingsAt(1000 + GRACE, `${lastMoment}u`), 'in the moment in which they end').toEqual(['leave', 'leave']);
   });
 
   test('start anew after an answer', () => {

@@ -1,9 +1,11 @@
 // Silent members: the last choice from the first missed probe on, and excluded when their hosts seem to be gone.
 import { describe, expect, test } from 'vitest';
+import { newRecord } from '../../../src/core/snapshot.ts';
 import { isVanishing } from '../../../src/core/vanished.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import {
   aList,
+  aMember,
   aPolicy,
   aPool,
   aProbePolicy,
@@ -28,6 +30,10 @@ const ROUND = [LIST, isPrimary('pg-1', 0), isReplica('pg-2', 0), isReplica('pg-3
 /** Probes without an answer from either port. */
 function holes(member: string, ...at: readonly number[]) {
   return at.map((one) => silent({ member, at: one }));
+}
+
+function inZone(member: string, at: number, zone: string): Observation {
+  return isReplica(member, at, { tags: new Map([['zone', zone]]) }, `/replica?tag_zone=${zone}`);
 }
 
 function suspects(...news: readonly Observation[]): readonly string[] {
@@ -107,6 +113,24 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     if (record === undefined) throw new Error('pg-2 is not known');
     expect(isVanishing(record, WITH_FALLBACK.probe)).toBe(soon);
     expect(isVanishing(record, aProbePolicy({ silentProbes: undefined })), 'it is off').toBe(false);
+  });
+
+  test('counts no probe that its host answered by a reset', () => {
+    const record = aSnapshot(WITH_FALLBACK, ...ROUND, silent({ member: 'pg-2', at: 1000, cause: 'reset' }));
+    expect(isVanishing(record.members.get('pg-2') ?? newRecord(aMember('pg-2')), WITH_FALLBACK.probe)).toBe(false);
+  });
+
+  test('is replaced by a fallback of which one member answers, however silent the others are', () => {
+    const [far, near] = ['/replica?tag_zone=far', '/replica?tag_zone=near'];
+    const pools = [
+      aPool({ check: near, fallback: { pool: 'far', maxSessions: 50 } }),
+      aPool({ name: 'far', check: far }),
+    ];
+    const round = [LIST, inZone('pg-1', 0, 'far'), inZone('pg-2', 0, 'near'), inZone('pg-3', 0, 'far')];
+    const gone = [...holes('pg-2', 1000, 2000, 3000), ...holes('pg-3', 3000)];
+    const table = aTable(aPolicy({ pools }), 3100, ...round, ...gone, inZone('pg-1', 3000, 'far'));
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave silent vanished');
+    expect(openIn(table, 'read')).toEqual(['pg-1', 'pg-3']);
   });
 
   test('is replaced by the fallback if no other replica answers', () => {
