@@ -11,7 +11,7 @@ const moves = z.strictObject({
     .strictObject({
       from: z.string(),
       to: z.string(),
-      cause: z.string().describe('A key of on_leave, switchover, or restart.'),
+      cause: z.string().describe('A key of on_leave, switchover, restart, or rebalance.'),
       gap_ms: count.describe('Without a server.'),
       age_seconds: seconds,
     })

@@ -26,6 +26,10 @@ export type OperationCause = (typeof OPERATION_CAUSES)[number];
 
 export type EvictionCause = LeaveCause | OperationCause;
 
+/** Why a session moves. `rebalance`: to a member that came back, which has not its share of the open sessions. */
+export type MoveCause = EvictionCause | 'rebalance';
+export const MOVE_CAUSES: readonly MoveCause[] = [...LEAVE_CAUSES, ...OPERATION_CAUSES, 'rebalance'];
+
 /** The server of the session is about to stop, because an operator has asked for it. */
 export function isOperation(cause: EvictionCause): cause is OperationCause {
   return OPERATION_CAUSES.some((operation) => operation === cause);

@@ -57,6 +57,12 @@ export type Balance = 'least_sessions' | 'round_robin' | 'random' | 'client_addr
 /** `fallback`: to the fallback, if there is one. `refuse`: not even to the fallback. */
 export type WhenAllLagging = 'refuse' | 'least_lagging' | 'fallback';
 
+/** A member that came back gets its share of the open sessions that can move. */
+export interface RebalancePolicy {
+  /** Sessions that begin to move in a second, over all processes. */
+  readonly perSecond: number;
+}
+
 export interface PoolPolicy {
   readonly name: PoolName;
   readonly check: Check;
@@ -85,6 +91,8 @@ export interface PoolPolicy {
   readonly relocateAfterMs: number;
   /** Absent: a read may miss acknowledged writes. */
   readonly causalReads?: CausalReadsPolicy | undefined;
+  /** Absent: open sessions stay where they are. */
+  readonly rebalance?: RebalancePolicy | undefined;
 }
 
 /** When new clients of the primary begin to wait for a scheduled switchover. */

@@ -169,10 +169,10 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
     openPipes: base.pipes.openPipes,
     mover: new LoadedMover({
       ...options,
+      ...base,
       policy: () => inForce.current().moves,
       pool,
       pools: () => inForce.current().pools,
-      registry,
       dial: dialServer,
       connector,
       connectAttempts: () => backend().connectAttempts,

@@ -89,7 +89,7 @@ class RunningProxy implements LocalProxy {
     degraded.tableChanged(table);
     parked.tableChanged(table);
     holdQueue.tableChanged();
-    mover.get()?.tableChanged();
+    mover.tableChanged();
     reads.tableChanged();
   }
 
@@ -119,7 +119,7 @@ class RunningProxy implements LocalProxy {
     listeners.close();
     for (const session of registry.all()) session.cut('shutdown');
     holdQueue.stop();
-    mover.get()?.stop();
+    mover.stop();
     this.#parts.reads.stop();
     verifiers.end();
     positions?.end();

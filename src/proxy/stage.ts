@@ -13,7 +13,7 @@
 // `farewell` decides and changes nothing: a session that cannot be told is cut from the state it is in. One that can be
 // told leaves its stage with the change of its state (`left`).
 import type { Socket } from 'node:net';
-import type { CloseReason, EvictionCause } from '../model/close-reason.ts';
+import type { CloseReason, MoveCause } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import type { CarriedState, Movability, PinReason } from '../model/moves.ts';
@@ -166,9 +166,9 @@ export interface Movable {
    * and before with `parked` if the session is parked. A session that is on its way already has the outcome of that
    * way. `goal`: absent, any open member of its pool.
    */
-  request(cause: EvictionCause, onProgress: (progress: Progress) => void, goal?: MoveGoal): void;
+  request(cause: MoveCause, onProgress: (progress: Progress) => void, goal?: MoveGoal): void;
   /** As `request`, but waits for the end of its transaction, for `limitMs` at most. */
-  requestWhenIdle(cause: EvictionCause, limitMs: number, onProgress: (progress: Progress) => void): void;
+  requestWhenIdle(cause: MoveCause, limitMs: number, onProgress: (progress: Progress) => void, goal?: MoveGoal): void;
   /** Its server is gone by all evidence. True: it is parked, and will go on at the next primary, or end. */
   lose(): boolean;
   /** Asks its server, and moves nothing. Calls `onAnswer` once, or not at all if the session ends before. */

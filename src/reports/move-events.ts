@@ -1,6 +1,6 @@
 // Events about sessions that move from one server to another. A move that fails has no event of its own: its session
 // ends with a reason of MOVE_FAILURES.
-import type { EvictionCause, MoveFailure } from '../model/close-reason.ts';
+import type { MoveCause, MoveFailure } from '../model/close-reason.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PinReason } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -22,14 +22,14 @@ export type MoveEvent =
   | (OfSession & {
       readonly kind: 'session_parked';
       readonly member: MemberName;
-      readonly cause: EvictionCause;
+      readonly cause: MoveCause;
     })
   | (OfSession & {
       readonly kind: 'session_moved';
       /** Equal: the session went back to its server. */
       readonly from: MemberName;
       readonly to: MemberName;
-      readonly cause: EvictionCause;
+      readonly cause: MoveCause;
       /** From its park. */
       readonly gapMs: number;
       /** From the connect to the end of the restore. Contained in `gapMs`. */
@@ -41,7 +41,7 @@ export type MoveEvent =
   | (OfSession & {
       readonly kind: 'session_stayed';
       readonly member: MemberName;
-      readonly cause: EvictionCause;
+      readonly cause: MoveCause;
       readonly reason: PinReason;
       readonly detail?: string | undefined;
     })

@@ -1,7 +1,7 @@
 // The live sessions one by one, for an operator: which are asked for, what is known of each, and how one was killed.
 import type { NoYet } from '../core/read-index.ts';
 import type { BranchIdentity } from '../model/branch.ts';
-import type { EvictionCause } from '../model/close-reason.ts';
+import type { MoveCause } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { Movability } from '../model/moves.ts';
@@ -26,7 +26,7 @@ export interface SessionMoves {
   readonly last?: {
     readonly from: MemberName;
     readonly to: MemberName;
-    readonly cause: EvictionCause;
+    readonly cause: MoveCause;
     readonly gapMs: number;
     readonly at: Instant;
   };
@@ -35,7 +35,7 @@ export interface SessionMoves {
   /** While it is parked or moving. */
   readonly underway?: {
     readonly from: MemberName;
-    readonly cause: EvictionCause;
+    readonly cause: MoveCause;
     /** It has no server since then, whatever was tried meanwhile. */
     readonly leftAt: Instant;
     /** Its client has sent something meanwhile. */

@@ -1,5 +1,5 @@
 // Metrics of sessions that move. They exist only where moves are configured, or were until a reload.
-import { LEAVE_CAUSES, MOVE_FAILURES, OPERATION_CAUSES, isMoveFailure } from '../model/close-reason.ts';
+import { MOVE_CAUSES, MOVE_FAILURES, isMoveFailure } from '../model/close-reason.ts';
 import { PIN_REASONS } from '../model/moves.ts';
 import { QUESTION_RESULTS } from '../reports/move-events.ts';
 import { ofEvents, type EventMetric } from './event-totals.ts';
@@ -7,7 +7,7 @@ import { scraped, type ScrapedMetric } from './scrape.ts';
 
 /** The results with their reasons: why a session moved, why its move failed, why it stayed. */
 const RESULTS: readonly (readonly [result: string, reasons: readonly string[]])[] = [
-  ['moved', [...LEAVE_CAUSES, ...OPERATION_CAUSES]],
+  ['moved', MOVE_CAUSES],
   ['failed', MOVE_FAILURES],
   ['stayed', PIN_REASONS],
 ];

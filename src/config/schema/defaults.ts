@@ -7,7 +7,7 @@ import type { LeaveMode, PoolPolicy, WhenAllLagging } from '../../model/policy.t
 import type { Path } from '../fault.ts';
 import { isTree, type Tree } from '../source/tree.ts';
 import type { ParsedFile, ParsedPool } from './file-schema.ts';
-import { causalReadsPolicy, pool } from './pool-section.ts';
+import { causalReadsPolicy, pool, rebalancePolicy } from './pool-section.ts';
 import { unlessOff } from './values.ts';
 
 const EXCLUSIVE_POOL = 'write';
@@ -56,6 +56,7 @@ export const SHARED_ONLY = [
   'zone_tag',
   'slow_start',
   'max_session_age',
+  'rebalance',
   'max_staleness',
   'when_all_lagging',
   'max_lagging_sessions',
@@ -92,6 +93,7 @@ export function derivedFrom(path: Path): string | undefined {
   if (section === 'client' && name === 'max_handshakes') return 'client.max_sessions';
   if (section === 'hold' && name === 'before_switchover') return 'hold.client_timeout';
   if (section !== 'pools') return undefined;
+  if (key === 'rebalance') return 'moves';
   if (key === 'slow_start' || key === 'on_leave') return `pools.${name}.exclusive`;
   return key === 'exclusive' && name !== EXCLUSIVE_POOL ? `pools.${name}.check` : undefined;
 }
@@ -100,6 +102,7 @@ export interface CompletePool extends Omit<ParsedPool, 'on_leave'> {
   readonly exclusive: boolean;
   readonly slow_start: number;
   readonly max_session_age: number | 'off';
+  readonly rebalance: NonNullable<ParsedPool['rebalance']>;
   readonly max_staleness: number | 'off';
   readonly fallback: NonNullable<ParsedPool['fallback']>;
   readonly when_all_lagging: WhenAllLagging;
@@ -120,8 +123,9 @@ function beforeSwitchover(clientTimeoutMs: number): number {
 }
 
 export function complete(parsed: ParsedFile): CompleteFile {
-  const { client, hold } = parsed;
-  const pools = Object.entries(parsed.pools).map(([name, pool]) => [name, completePool(pool)] as const);
+  const { client, hold, moves } = parsed;
+  const hasMoves = moves !== undefined;
+  const pools = Object.entries(parsed.pools).map(([name, pool]) => [name, completePool(pool, hasMoves)] as const);
   // A handshake costs memory, and reconnecting clients arrive a thousand at a time.
   const handshakes = Math.max(1_000, Math.ceil(client.max_sessions / 4));
   return {
@@ -132,7 +136,7 @@ export function complete(parsed: ParsedFile): CompleteFile {
   };
 }
 
-function completePool(pool: ParsedPool): CompletePool {
+function completePool(pool: ParsedPool, hasMoves: boolean): CompletePool {
   const exclusive = isExclusive(pool);
   const written = Object.entries(pool.on_leave).filter(([, mode]) => mode !== undefined);
   return {
@@ -140,6 +144,7 @@ function completePool(pool: ParsedPool): CompletePool {
     exclusive,
     slow_start: pool.slow_start ?? (exclusive ? 0 : SLOW_START_MS),
     max_session_age: pool.max_session_age ?? 'off',
+    rebalance: pool.rebalance ?? (hasMoves && !exclusive && pool.balance !== 'client_address'),
     max_staleness: pool.max_staleness ?? 'off',
     fallback: pool.fallback ?? 'none',
     when_all_lagging: pool.when_all_lagging ?? 'fallback',
@@ -167,10 +172,11 @@ export function poolPolicy(name: string, pool: CompletePool): PoolPolicy {
     drainTimeoutMs: pool.drain_timeout,
     relocateAfterMs: pool.relocate_after,
     causalReads: causalReadsPolicy(pool.causal_reads),
+    rebalance: rebalancePolicy(pool.rebalance),
   };
 }
 
 /** The reserved pool of sessions on branches. It has no member, so most of its settings never apply. */
 export function branchesPool(): PoolPolicy {
-  return poolPolicy(BRANCHES_POOL, completePool(pool.parse({ check: '/health' })));
+  return poolPolicy(BRANCHES_POOL, completePool(pool.parse({ check: '/health' }), false));
 }

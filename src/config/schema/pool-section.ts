@@ -3,9 +3,12 @@
 import { z } from 'zod';
 import { LATE_MODES, type CausalReadsPolicy } from '../../model/causal-reads.ts';
 import type { LeaveCause } from '../../model/close-reason.ts';
-import { LEAVE_MODES } from '../../model/policy.ts';
+import { LEAVE_MODES, type RebalancePolicy } from '../../model/policy.ts';
 import { key } from './key.ts';
 import { MAX_COUNT, check, choice, count, duration, durationOrOff, flag, name, nonEmpty } from './values.ts';
+
+/** As many as `client.max_disconnects_per_second` ends. */
+const MOVES_PER_SECOND = 50;
 
 const mode = choice(LEAVE_MODES).optional();
 
@@ -58,6 +61,19 @@ const causalReads = z.union(
   { error: 'expected true, false, or { wait: 500ms, late: primary }' },
 );
 
+const rebalance = z.union(
+  [
+    flag,
+    z.strictObject({
+      per_second: key(
+        count(1, MAX_COUNT).default(MOVES_PER_SECOND),
+        'Sessions that begin to move in a second, over all workers.',
+      ),
+    }),
+  ],
+  { error: `expected true, false, or { per_second: ${MOVES_PER_SECOND} }` },
+);
+
 export const pool = z.strictObject({
   check: key(
     check,
@@ -103,6 +119,13 @@ export const pool = z.strictObject({
     `Sessions older than this, give or take a tenth, end between two transactions. So a member that came back gets its
     share even if clients never reconnect by themselves. Sessions in TLS that Pointsman cannot read stay.`,
     { usual: '`off`', example: '1h' },
+  ),
+  rebalance: key(
+    rebalance.optional(),
+    `A member that joins or comes back gets its share of the sessions that are open and can move: each goes there
+    between two of its transactions, at most one time in 10 minutes. Nobody moves for any other imbalance. Needs the
+    section \`moves\`.`,
+    { usual: '`true` with the section `moves`, but not with `balance: client_address`', example: '{ per_second: 10 }' },
   ),
   fallback: key(
     fallback.optional(),
@@ -151,6 +174,12 @@ export const pool = z.strictObject({
     need another member that is eligible: nothing drains towards a fallback.`,
   ),
 });
+
+/** Undefined: open sessions stay. */
+export function rebalancePolicy(parsed: z.output<typeof rebalance>): RebalancePolicy | undefined {
+  if (parsed === false) return undefined;
+  return { perSecond: parsed === true ? MOVES_PER_SECOND : parsed.per_second };
+}
 
 export function causalReadsPolicy(parsed: z.output<typeof causalReads> | undefined): CausalReadsPolicy | undefined {
   if (parsed === undefined || parsed === false) return undefined;

@@ -40,6 +40,16 @@ export class Picker {
     return this.#slowStart.ramping(pool);
   }
 
+  /** The part of the pool's new sessions that the target gets, relative to the others. Above 0. */
+  weightOf(pool: PoolPolicy, target: Target): number {
+    return (target.weight ?? 1) * this.#slowStart.share(pool, target);
+  }
+
+  /** Since when the member takes sessions of the pool. -Infinity: since the pool's first decision. */
+  openedAt(pool: PoolName, member: MemberName): Instant {
+    return this.#slowStart.openedAt(pool, member);
+  }
+
   /** `clientAddress`: without the port. */
   pick(pool: PoolPolicy, targets: readonly [Target, ...Target[]], clientAddress: string): Target {
     const { refusals } = this;
@@ -47,7 +57,7 @@ export class Picker {
     const [first, ...rest] = targets.filter(({ member }) => !refusals.isAvoided(member));
     const { target, credits } = pickTarget(pool.balance, first === undefined ? targets : [first, ...rest], {
       sessionsOn: (member) => registry.sessionsOn(pool.name, member) + refusals.load(pool.name, member),
-      weightOf: (one) => (one.weight ?? 1) * this.#slowStart.share(pool, one),
+      weightOf: (one) => this.weightOf(pool, one),
       random,
       credits: this.#credits.get(pool.name) ?? new Map(),
       clientAddress,
@@ -93,8 +103,11 @@ export class SlowStart {
 
   /** The part of its weight that the member has by now, at most 1. */
   share({ name, slowStartMs }: SlowStartPolicy, { member }: { readonly member: MemberName }): number {
-    const open = this.#pools.get(name)?.get(member);
-    return open === undefined ? 1 : rampedShare(this.#clock.now() - open.since, slowStartMs);
+    return rampedShare(this.#clock.now() - this.openedAt(name, member), slowStartMs);
+  }
+
+  openedAt(pool: PoolName, member: MemberName): Instant {
+    return this.#pools.get(pool)?.get(member)?.since ?? -Infinity;
   }
 
   ramping(pool: SlowStartPolicy): ReadonlyMap<MemberName, number> {

@@ -1,7 +1,7 @@
 // The values with which a session leaves its server, and the steps of its way to the next one.
 import type { SeenPosition } from '../../core/caught-up.ts';
 import type { Loss } from '../../core/coverage.ts';
-import type { BackendEnding, EvictionCause } from '../../model/close-reason.ts';
+import type { BackendEnding, MoveCause } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState } from '../../model/moves.ts';
 import type { Assignment, MoveGoal } from '../stage.ts';
@@ -10,7 +10,7 @@ import type { LoginStep } from './log-in-again.ts';
 /** The reason for the journey, and what the session takes with it. */
 export interface Departure {
   readonly from: MemberName;
-  readonly cause: EvictionCause;
+  readonly cause: MoveCause;
   readonly state: CarriedState;
   /** Its next server must have that too. Undefined: `loss` decides. */
   readonly shown: SeenPosition | undefined;

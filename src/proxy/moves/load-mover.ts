@@ -5,6 +5,7 @@ import type { StartupHandOver } from '../startup/client-startup.ts';
 import type { Mover, MoverOptions } from './mover.ts';
 import type { MoveParts } from './move-parts.ts';
 import type { SessionMover } from './session-mover.ts';
+import type { Spreader, SpreaderOptions } from './spreader.ts';
 
 /** A session that begins. */
 export interface Adoption extends Omit<MoveParts, 'mover' | 'packet'> {
@@ -13,21 +14,26 @@ export interface Adoption extends Omit<MoveParts, 'mover' | 'packet'> {
 }
 
 export class LoadedMover {
-  readonly #options: MoverOptions;
-  #loaded: { readonly mover: Mover; readonly session: typeof SessionMover } | undefined;
+  readonly #options: MoverOptions & SpreaderOptions;
+  #loaded: { readonly mover: Mover; readonly session: typeof SessionMover; readonly spreader: Spreader } | undefined;
 
-  constructor(options: MoverOptions) {
+  constructor(options: MoverOptions & SpreaderOptions) {
     this.#options = options;
   }
 
   /** To be awaited before `policy` is in force. */
   async load(policy: MovesPolicy | undefined): Promise<void> {
     if (policy === undefined || this.#loaded !== undefined) return;
-    const [{ Mover: OneMover }, { SessionMover: OneSession }] = await Promise.all([
+    const [{ Mover: OneMover }, { SessionMover: OneSession }, { Spreader: OneSpreader }] = await Promise.all([
       import('./mover.ts'),
       import('./session-mover.ts'),
+      import('./spreader.ts'),
     ]);
-    this.#loaded ??= { mover: new OneMover(this.#options), session: OneSession };
+    this.#loaded ??= {
+      mover: new OneMover(this.#options),
+      session: OneSession,
+      spreader: new OneSpreader(this.#options),
+    };
   }
 
   /** Undefined: the session never moves. */
@@ -39,6 +45,16 @@ export class LoadedMover {
     const { mover, session: OneSession } = this.#loaded;
     const shared = mover.packets.share(Buffer.from(packet).toString('latin1'), packet);
     return new OneSession({ session, client, conversation, record, packet: shared, mover });
+  }
+
+  tableChanged(): void {
+    this.#loaded?.mover.tableChanged();
+    this.#loaded?.spreader.review();
+  }
+
+  stop(): void {
+    this.#loaded?.mover.stop();
+    this.#loaded?.spreader.stop();
   }
 
   /** Undefined: moves were never configured. */

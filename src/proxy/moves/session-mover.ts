@@ -3,7 +3,7 @@
 // two transactions, and whatever is unknown leaves the session where it is, or ends it.
 import type { SeenPosition } from '../../core/caught-up.ts';
 import { movability, movabilityBefore, type MoveFacts } from '../../core/movability.ts';
-import type { BackendEnding, CloseReason, EvictionCause } from '../../model/close-reason.ts';
+import type { BackendEnding, CloseReason, MoveCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability, MovesPolicy, PinReason, WalReport } from '../../model/moves.ts';
@@ -86,7 +86,7 @@ export class SessionMover implements Movable, MovingPart {
     this.#parts.conversation.goOn();
   }
 
-  request(cause: EvictionCause, onProgress: (progress: Progress) => void, goal?: MoveGoal): void {
+  request(cause: MoveCause, onProgress: (progress: Progress) => void, goal?: MoveGoal): void {
     if (this.#end !== undefined) return onProgress(this.#end);
     const listeners = (this.#listeners ??= []);
     listeners.push(onProgress);
@@ -98,15 +98,15 @@ export class SessionMover implements Movable, MovingPart {
     });
   }
 
-  requestWhenIdle(cause: EvictionCause, limitMs: number, onProgress: (progress: Progress) => void): void {
+  requestWhenIdle(cause: MoveCause, limitMs: number, onProgress: (progress: Progress) => void, goal?: MoveGoal): void {
     const { session, mover } = this.#parts;
-    if (session.isIdle() || session.state !== 'relaying') return this.request(cause, onProgress);
+    if (session.isIdle() || session.state !== 'relaying') return this.request(cause, onProgress, goal);
     const waiting = (this.#whenIdle ??= new Set());
     const go = (): void => {
       waiting.delete(go);
       stopListening();
       cancelLimit();
-      this.request(cause, onProgress);
+      this.request(cause, onProgress, goal);
     };
     const stopListening = session.onIdle(go);
     const cancelLimit = mover.clock.schedule(limitMs, go);
@@ -240,7 +240,7 @@ export class SessionMover implements Movable, MovingPart {
       : mover.freshness(session.pool).shown(at.member, wal, at.address);
   }
 
-  #stays(cause: EvictionCause, { reason, detail }: PinnedAs): void {
+  #stays(cause: MoveCause, { reason, detail }: PinnedAs): void {
     const { id, pool } = this.#parts.session;
     const member = this.#member();
     if (member !== undefined) {
@@ -250,7 +250,7 @@ export class SessionMover implements Movable, MovingPart {
   }
 
   /** Synchronous with the last byte of the answer: no byte of the client has gone to the server since the question. */
-  #park(cause: EvictionCause, state: CarriedState, goal: MoveGoal | undefined): void {
+  #park(cause: MoveCause, state: CarriedState, goal: MoveGoal | undefined): void {
     const { session, conversation } = this.#parts;
     const from = this.#member();
     if (from === undefined || !conversation.isWhole() || !session.isIdle()) {

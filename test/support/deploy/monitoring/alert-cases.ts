@@ -50,6 +50,16 @@ function both({ targets }: Site, metric: string, labels: string, ...values: read
   }));
 }
 
+/** Sessions of a pool with 100 sessions at each Pointsman move to members that came back, so many in a minute. */
+function moving(one: Site, moves: string): Series[] {
+  const reason = 'pool="write",result="moved",reason="rebalance"';
+  const sessions = `100${LONG}`;
+  return [
+    ...both(one, 'pointsman_moves_total', reason, `${moves}${LONG}`, `${moves}${LONG}`),
+    ...both(one, 'pointsman_sessions', 'pool="write",state="relaying"', sessions, sessions),
+  ];
+}
+
 /** A gauge that is sick with one value at the first Pointsman (at both, for a cluster) and healthy with another. */
 function gauge(
   of: AlertCase['of'],
@@ -268,6 +278,14 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       [12, 10],
     ),
     labels: { ...route, reason: 'move_login' },
+  },
+  PointsmanSessionsMoveOften: {
+    of: 'cluster',
+    sick: (one) => moving(one, '0+10'),
+    healthy: (one) => moving(one, '0+1'),
+    labels: route,
+    firesAt: 20,
+    isSilentAt: 8,
   },
   PointsmanBranchListFailing: {
     ...gauge('instance', 'pointsman_branch_list_failing', { source: 'console' }, ['1', '0'], [15, 14]),

@@ -63,6 +63,31 @@ describe('options', () => {
   });
 });
 
+describe('rebalance', () => {
+  const MOVES = 'moves: { roles: [app] }';
+
+  test('a pool of several members has it where sessions move', () => {
+    expect(read('')?.rebalance).toBeUndefined();
+    expect(read('', MOVES)?.rebalance).toEqual({ perSecond: 50 });
+    expect(read('rebalance: false', MOVES)?.rebalance).toBeUndefined();
+    expect(read('rebalance: { per_second: 5 }', MOVES)?.rebalance).toEqual({ perSecond: 5 });
+    expect(read('balance: client_address', MOVES)?.rebalance).toBeUndefined();
+    expect(load(MOVES)).toMatchObject({ kind: 'ok', config: { pools: [{ rebalance: undefined }, {}] } });
+  });
+
+  test.each([
+    ['pools: { read: { rebalance: true } }', 'pools.read.rebalance: needs the section moves'],
+    ['pools: { write: { rebalance: true } }', 'pools.write.rebalance: an exclusive pool has at most one member'],
+    [
+      `pools: { read: { rebalance: true, balance: client_address } }\n${MOVES}`,
+      'pools.read.rebalance: balance: client_address keeps the sessions of an address together',
+    ],
+    [`pools: { read: { rebalance: fast } }\n${MOVES}`, 'expected true, false, or { per_second: 50 }'],
+  ])('%s', (text, message) => {
+    expect(said(load(text))).toContain(message);
+  });
+});
+
 describe('errors', () => {
   test.each([
     [

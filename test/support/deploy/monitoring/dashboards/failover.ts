@@ -228,7 +228,7 @@ const clients: Row = {
         [`sum by (result, reason) (rate(pointsman_moves_total{${CHOSEN}}${RATE})) > 0`, '{{result}}: {{reason}}'],
       ],
       unit: 'cps',
-      alerts: ['PointsmanMovesFail'],
+      alerts: ['PointsmanMovesFail', 'PointsmanSessionsMoveOften'],
       width: 8,
     }),
     lines({

@@ -1,0 +1,212 @@
+// A member that came back gets its share of the open sessions: its pace, its end, and what keeps a session where it is.
+import { beforeEach, expect, test } from 'vitest';
+import type { PoolPolicy } from '../../../../src/model/policy.ts';
+import { Picker } from '../../../../src/proxy/connect/picker.ts';
+import { Spreader } from '../../../../src/proxy/moves/spreader.ts';
+import { SessionRegistry } from '../../../../src/proxy/session-registry.ts';
+import type { Movable, SessionHandle } from '../../../../src/proxy/stage.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { aPool } from '../../../support/values/builders.ts';
+import { aSessionHandle } from '../../../support/values/sessions.ts';
+import { aTableOf } from '../../../support/values/tables.ts';
+import type { PoolPicture } from '../../../support/values/tables.ts';
+
+const A = { host: 'a', port: 5432 };
+const B = { host: 'b', port: 5432 };
+const C = { host: 'c', port: 5432 };
+const ADDRESSES = { a: A, b: B, c: C };
+type Name = keyof typeof ADDRESSES;
+
+let clock: ManualClock;
+let registry: SessionRegistry;
+let pool: PoolPolicy;
+let hasMoves: boolean;
+let isShared: boolean;
+/** The instants of the moves of each session. */
+let moves: Map<number, number[]>;
+let asked: number;
+let answer: 'moves' | 'stays' | 'fails';
+let table = aTableOf({});
+let picker: Picker;
+let spreader: Spreader;
+let seed: number;
+
+function random(): number {
+  seed = (seed * 16_807) % 2_147_483_647;
+  return seed / 2_147_483_647;
+}
+
+beforeEach(() => {
+  [clock, registry, moves, asked, answer, seed] = [new ManualClock(0), new SessionRegistry(), new Map(), 0, 'moves', 7];
+  [hasMoves, isShared] = [true, false];
+  registry.learn(['read']);
+  pool = aPool({ slowStartMs: 30_000, rebalance: { perSecond: 50 } });
+  const drains = { hurry() {}, isClearing: () => false };
+  picker = new Picker({ registry, drains, onEvent() {}, clock, random });
+  spreader = new Spreader({
+    clock,
+    table: () => table,
+    random,
+    registry,
+    pools: () => [pool],
+    policy: () => (hasMoves ? {} : undefined),
+    peers: {
+      get processes() {
+        return isShared ? 2 : 1;
+      },
+    },
+    picker,
+  });
+});
+
+function decide(read: PoolPicture): void {
+  table = aTableOf({ read });
+  picker.tableChanged(table);
+  spreader.review();
+}
+
+function opens(...names: readonly Name[]): PoolPicture {
+  return { open: Object.fromEntries(names.map((name) => [name, ADDRESSES[name]])) };
+}
+
+function place(session: SessionHandle, name: Name, before?: Name): void {
+  const at = (member: Name) => ({ member, address: ADDRESSES[member], isFallback: false, isLagging: false });
+  registry.assign(session, at(name), before && at(before));
+}
+
+function open(name: Name, count: number): void {
+  for (let made = 0; made < count; made += 1) openOne(name);
+}
+
+function openOne(first: Name): void {
+  const id = registry.size() + 1;
+  let at = first;
+  const movable: Movable = {
+    quietSince: () => 0,
+    request() {},
+    requestWhenIdle(_, __, onProgress, goal) {
+      asked += 1;
+      if (answer === 'stays') return onProgress({ kind: 'stayed', reason: 'listening' });
+      if (answer === 'fails') return onProgress({ kind: 'failed', reason: 'move_restore', detail: undefined });
+      const suits = goal?.next()?.suits ?? (() => false);
+      onProgress({ kind: 'parked' });
+      clock.schedule(20, () => {
+        const to = (['a', 'b', 'c'] as const).find((member) => suits({ member, address: ADDRESSES[member] })) ?? at;
+        place(session, to, at);
+        at = to;
+        moves.set(id, [...(moves.get(id) ?? []), clock.now()]);
+        onProgress({ kind: 'moved', to });
+      });
+      return undefined;
+    },
+    lose: () => false,
+    ask() {},
+    shown: () => ({ moved: 0 }),
+  };
+  const assignment = () => ({ member: at, address: ADDRESSES[at], isFallback: false, isLagging: false });
+  const session = aSessionHandle({ id, pool: 'read', assignment, movable });
+  registry.add(session);
+  place(session, first);
+}
+
+function counts(): readonly number[] {
+  return ['a', 'b', 'c'].map((member) => registry.sessionsOn('read', member));
+}
+
+/** The members a, b and c were open; c went away, its sessions went to the others, and it has just come back. */
+function comesBack(sessions: number): void {
+  decide(opens('a', 'b', 'c'));
+  decide(opens('a', 'b'));
+  open('a', sessions / 2);
+  open('b', sessions / 2);
+  decide(opens('a', 'b', 'c'));
+}
+
+test('its share is there within a minute, within 5 %, and no session has moved twice', async () => {
+  comesBack(300);
+  await clock.advance(60_000);
+  expect(counts()[2]).toBeGreaterThanOrEqual(95);
+  expect(counts()[2]).toBeLessThanOrEqual(105);
+  expect([...moves.values()].every((times) => times.length === 1)).toBe(true);
+  expect(clock.pending()).toBe(0);
+});
+
+test('at most so many in a second as configured, after one that goes alone', async () => {
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 4 } });
+  comesBack(300);
+  await clock.advance(5_000);
+  expect(counts()[2]).toBe(0);
+  await clock.advance(100);
+  expect(counts()[2]).toBe(1);
+  await clock.advance(10_000);
+  expect(counts()[2]).toBeGreaterThan(30);
+  expect(counts()[2]).toBeLessThanOrEqual(44);
+});
+
+test('two processes share the rate, and each moves its part', async () => {
+  isShared = true;
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 8 } });
+  comesBack(300);
+  await clock.advance(15_600);
+  expect(counts()[2]).toBeGreaterThan(20);
+  expect(counts()[2]).toBeLessThanOrEqual(44);
+});
+
+test('sessions that end on one member move nobody', async () => {
+  decide(opens('a', 'b'));
+  open('a', 90);
+  open('b', 2);
+  await clock.advance(3_600_000);
+  expect([asked, clock.pending()]).toEqual([0, 0]);
+});
+
+test('a member that goes away and comes back every minute: no session moves more than once in 10 minutes', async () => {
+  comesBack(60);
+  for (let minute = 0; minute < 40; minute += 1) {
+    await clock.advance(50_000);
+    decide(opens('a', 'b'));
+    await clock.advance(10_000);
+    decide(opens('a', 'b', 'c'));
+  }
+  for (const times of moves.values()) {
+    for (const [index, at] of times.slice(1).entries()) expect(at - (times[index] ?? 0)).toBeGreaterThan(600_000);
+  }
+});
+
+test('a session that cannot move is asked once in 10 minutes', async () => {
+  answer = 'stays';
+  comesBack(6);
+  await clock.advance(300_000);
+  expect(asked).toBe(6);
+});
+
+test('a move that ends its session is the last one to that member', async () => {
+  answer = 'fails';
+  comesBack(60);
+  await clock.advance(600_000);
+  expect([asked, clock.pending()]).toEqual([1, 0]);
+});
+
+test.each([
+  ['no section moves', () => (hasMoves = false)],
+  ['rebalance: false', () => (pool = aPool({ rebalance: undefined }))],
+])('nobody moves: %s', async (_, change) => {
+  change();
+  comesBack(60);
+  await clock.advance(300_000);
+  expect([asked, clock.pending()]).toEqual([0, 0]);
+});
+
+test('while the pool uses its fallback, or every member lags, nobody moves', async () => {
+  comesBack(60);
+  decide({ ...opens('a', 'b', 'c'), lagging: { maxSessions: 100 } });
+  await clock.advance(60_000);
+  expect(asked).toBe(0);
+});
+
+test('after stop() it leaves no timer, and begins none', () => {
+  comesBack(60);
+  spreader.stop();
+  spreader.review();
+  expect(clock.pending()).toBe(0);
+});
