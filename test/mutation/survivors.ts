@@ -8,7 +8,7 @@ export interface Survivor {
 }
 
 /** Mutants of one file and their reason: each with the code that it replaces, and its own. */
-function survivorsOf(
+export function survivorsOf(
   room: string,
   why: string,
   ...mutants: readonly (readonly [string, string])[]

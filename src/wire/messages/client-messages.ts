@@ -52,7 +52,7 @@ export class BodyReader {
 
   /** NUL-terminated. */
   text(): string | undefined {
-    const end = this.#at <= this.#body.length ? this.#body.indexOf(0, this.#at) : -1;
+    const end = this.#body.indexOf(0, this.#at);
     if (end === -1) {
       this.#at = this.#body.length + 1;
       return undefined;

@@ -6,7 +6,7 @@ export function errorField(bytes: Uint8Array, at: number, size: number, type: st
   const code = type.charCodeAt(0);
   const end = at + size;
   let from = at;
-  while (from < end && bytes[from] !== 0) {
+  while (bytes[from] !== 0) {
     const close = bytes.indexOf(0, from + 1);
     if (close === -1 || close >= end) return undefined;
     if (bytes[from] === code) return new TextDecoder().decode(bytes.subarray(from + 1, close));

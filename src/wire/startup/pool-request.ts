@@ -109,7 +109,7 @@ function valuesOf(packet: Uint8Array): PacketValues {
   let options: ByteSpan | undefined;
   const parameters: RequestSpan[] = [];
   let at = PARAMETERS_AT;
-  while (at < packet.length && packet[at] !== 0) {
+  while (packet[at] !== 0) {
     const nameEnd = packet.indexOf(0, at);
     const valueEnd = nameEnd === -1 ? -1 : packet.indexOf(0, nameEnd + 1);
     if (valueEnd === -1) return NO_VALUES;

@@ -22,8 +22,8 @@ const LONGEST_BLOCK = 2048;
 
 /** Undefined: the bytes begin no header. */
 export function proxyHeader(bytes: Uint8Array): ProxyHeader | undefined {
-  if (isOpening(bytes, OPENING_1)) return bytes.length < OPENING_1.length ? NEED_MORE : version1(bytes);
-  if (isOpening(bytes, OPENING_2)) return bytes.length < OPENING_2.length ? NEED_MORE : version2(bytes);
+  if (isOpening(bytes, OPENING_1)) return version1(bytes);
+  if (isOpening(bytes, OPENING_2)) return version2(bytes);
   return undefined;
 }
 

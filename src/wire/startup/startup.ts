@@ -92,7 +92,7 @@ export function startupParameters(packet: Uint8Array): ReadonlyMap<string, strin
   for (let name = next(); name !== undefined; name = next()) {
     const value = next();
     // next() does not advance over an empty value: skip its terminator.
-    if (value === undefined && packet[at] === 0) at += 1;
+    if (value === undefined) at += 1;
     parameters.set(name, value ?? '');
   }
   return parameters;

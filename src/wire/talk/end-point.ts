@@ -52,7 +52,6 @@ function elements(bytes: Uint8Array = new Uint8Array(0)): readonly Element[] {
   for (let at = 0; at + 2 <= bytes.length;) {
     const short = bytes[at + 1] ?? 0;
     const sizes = short < 0x80 ? 0 : short & 0x7f;
-    if (sizes > 4) break;
     const size =
       sizes === 0 ? short : bytes.subarray(at + 2, at + 2 + sizes).reduce((sum, byte) => sum * 256 + byte, 0);
     const from = at + 2 + sizes;

@@ -126,7 +126,7 @@ export class Pipeline {
   /** The end of a statement, if there is one of this name. */
   close(name: string): this {
     this.#add('C', [text('S'), text(`${name}\0`)]);
-    this.#due.push({ type: '3', request: 'the end', isOurs: name === OUR_STATEMENT });
+    this.#due.push({ type: '3', request: 'the end' });
     return this;
   }
 

@@ -206,7 +206,7 @@ export class SessionQuestion {
   #resultOf(error: ServerError | undefined): StateAnswer {
     const before = this.#result;
     if (before?.kind === 'failed') return before;
-    if (before !== undefined && refusesUnnamed(error)) this.#unnamed = 'refused';
+    if (refusesUnnamed(error)) this.#unnamed = 'refused';
     else if (error !== undefined)
       return failed('question_failed', `${error.sqlState} ${error.message}`, error.sqlState);
     if (before?.kind === 'answered') return { kind: 'answered', state: this.#withDescriptions(before.state) };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cancelRequest, isSameKey, requestedKey } from '../../../../src/wire/messages/cancel-key.ts';
+import { cancelRequest, isOfPooler, isSameKey, requestedKey } from '../../../../src/wire/messages/cancel-key.ts';
 import { aCancelOf, aCancelRequest } from '../../../support/sockets/packets.ts';
 
 test.each([4, 32, 256])('a request with a secret of %d bytes', (length) => {
@@ -35,4 +35,16 @@ test.each([
 ])('compared with %s', (_, other, expected) => {
   expect(isSameKey(KEY, other)).toBe(expected);
   expect(isSameKey(other, KEY)).toBe(expected);
+});
+
+// Process ids of Linux end at 2 ** 22.
+test.each([
+  [undefined, false],
+  [-1, true],
+  [0, false],
+  [1, false],
+  [2 ** 22, false],
+  [2 ** 22 + 1, true],
+])('the process id %s can only be that of a pooler: %s', (processId, expected) => {
+  expect(isOfPooler(processId === undefined ? undefined : { processId, secret: '' })).toBe(expected);
 });

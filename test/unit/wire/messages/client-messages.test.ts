@@ -1,13 +1,13 @@
 // Messages of a client, read from the bytes so far.
 import { describe, expect, test } from 'vitest';
 import { BodyReader, readMessage } from '../../../../src/wire/messages/client-messages.ts';
-import { aMessage, aNumber, QUERY } from '../../../support/sockets/messages.ts';
+import { aMessage, aNumber, QUERY, SYNC } from '../../../support/sockets/messages.ts';
 
 describe('a message', () => {
   test('is read once it is complete, and not the bytes behind it', () => {
     const bytes = Buffer.concat([QUERY, Buffer.from('X')]);
     for (let length = 0; length < QUERY.length; length += 1) {
-      expect(readMessage(bytes.subarray(0, length), 100)).toEqual({ kind: 'need_more' });
+      expect(readMessage(Uint8Array.from(bytes.subarray(0, length)), 100)).toEqual({ kind: 'need_more' });
     }
     expect(readMessage(bytes, 100)).toEqual({
       kind: 'message',
@@ -15,6 +15,10 @@ describe('a message', () => {
       type: 'Q',
       body: Buffer.from('select 1\0'),
     });
+  });
+
+  test('may have no body', () => {
+    expect(readMessage(SYNC, 100)).toMatchObject({ kind: 'message', length: 5, type: 'S' });
   });
 
   test('that is longer than the limit is refused by its header alone', () => {
@@ -35,7 +39,9 @@ describe('the fields of a body', () => {
   test('are read in their order', () => {
     const reader = new BodyReader(Buffer.concat([Buffer.from('Sname\0'), aNumber(-2), Buffer.from('\0\x07'), QUERY]));
     expect([reader.byte(), reader.text(), reader.int32(), reader.int16()]).toEqual(['S', 'name', -2, 7]);
-    expect(reader.bytes(QUERY.length)).toEqual(QUERY);
+    expect(reader.bytes(0)).toHaveLength(0);
+    expect(reader.bytes(QUERY.length - 1)).toEqual(QUERY.subarray(0, -1));
+    expect([reader.byte(), reader.byte()]).toEqual(['\0', undefined]);
   });
 
   test('that are not there are undefined, as are all behind them', () => {
@@ -46,5 +52,6 @@ describe('the fields of a body', () => {
     );
     expect(new BodyReader(Buffer.from('ab')).bytes(-1)).toBeUndefined();
     expect(new BodyReader(Buffer.from('abc')).int32()).toBeUndefined();
+    expect(new BodyReader(Buffer.from('a')).int16()).toBeUndefined();
   });
 });

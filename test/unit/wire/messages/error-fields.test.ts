@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorField, sqlStateOf } from '../../../../src/wire/messages/error-fields.ts';
+import { errorField, isFatal, sqlStateOf } from '../../../../src/wire/messages/error-fields.ts';
 import { serverError } from '../../../../src/wire/talk/server-replies.ts';
 
 const PAYLOAD = Buffer.from('SFEHLER\0VERROR\0C42601\0Mein Täxt\0\0C57P01\0');
@@ -21,11 +21,13 @@ test('a cut field is absent, whatever follows in the buffer', () => {
   expect(errorField(PAYLOAD, 0, cut, 'C')).toBeUndefined();
   expect(errorField(PAYLOAD, 0, cut + 1, 'C')).toBe('42601');
   expect(errorField(PAYLOAD, 0, 0, 'S')).toBeUndefined();
+  for (const type of 'SC') expect(errorField(Buffer.from('SERROR'), 0, 6, type)).toBeUndefined();
 });
 
 test('bytes behind the end of the list are no field', () => {
   expect(errorField(PAYLOAD, 0, PAYLOAD.length, 'C')).toBe('42601');
   expect(errorField(Buffer.from('SERROR\0\0C57P01\0'), 0, 15, 'C')).toBeUndefined();
+  expect(errorField(Buffer.from('SERROR\0\0\0C57P01\0'), 0, 16, 'C')).toBeUndefined();
 });
 
 test.each([
@@ -45,4 +47,17 @@ test('the message of an error is one printable line, and not the whole of a long
   expect(message).toMatch(/^ \]0;title (?:long )+/);
   expect(message).toHaveLength(500);
   expect(sqlState).toBe('XX000');
+});
+
+test.each([
+  ['SFATAL\0VFATAL\0\0', true],
+  ['SPANIK\0VPANIC\0\0', true],
+  ['SFATAL\0VERROR\0\0', false],
+  // Before PostgreSQL 9.6.
+  ['SFATAL\0\0', true],
+  ['SERROR\0\0', false],
+  ['MFATAL\0\0', false],
+])('the session ends with it: %#', (fields, expected) => {
+  const bytes = Buffer.from(fields);
+  expect(isFatal(bytes, 0, bytes.length)).toBe(expected);
 });

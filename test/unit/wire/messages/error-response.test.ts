@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { encodeErrorResponse, encodeNotice } from '../../../../src/wire/messages/error-response.ts';
+import { errorOf } from '../../../support/sockets/messages.ts';
 import { errorFields } from '../../../support/sockets/packets.ts';
 
 test('every field is present, and the length word covers them', () => {
@@ -12,6 +13,7 @@ test('every field is present, and the length word covers them', () => {
 test('detail and hint may be absent', () => {
   const bytes = Buffer.from(encodeErrorResponse({ sqlState: '08P01', message: 'm', detail: undefined }));
   expect(Object.keys(errorFields(bytes) ?? {})).toEqual(['S', 'V', 'C', 'M']);
+  expect(bytes).toEqual(errorOf(['SFATAL', 'VFATAL', 'C08P01', 'Mm']));
 });
 
 test('a NUL in a text cannot end its field', () => {

@@ -1,7 +1,7 @@
 // The whole messages of a server, in chunks of any size.
 import { expect, test } from 'vitest';
 import { MessageReader } from '../../../../src/wire/messages/message-reader.ts';
-import { aMessage } from '../../../support/sockets/messages.ts';
+import { aMessage, aNumber } from '../../../support/sockets/messages.ts';
 
 /** The types and the sizes of what it reads; `long` for what it skips. */
 function readAll(reader: MessageReader): readonly string[] {
@@ -41,10 +41,40 @@ test('what is read makes room, and what is not read is the rest', () => {
   const long = aMessage('D', Buffer.alloc(50));
   reader.add(Buffer.concat([aMessage('Z'), long.subarray(0, 20)]));
   expect(readAll(reader)).toEqual(['Z 0', 'D long']);
-  reader.add(Buffer.concat([long.subarray(20), aMessage('C', Buffer.from('ab')), Buffer.from('Zx')]));
+  reader.add(long.subarray(20, 30));
+  reader.add(long.subarray(30, 31));
+  expect(readAll(reader)).toEqual([]);
+  reader.add(Buffer.concat([long.subarray(31), aMessage('C', Buffer.from('ab')), Buffer.from('Zx')]));
   expect(readAll(reader)).toEqual(['C 2']);
   expect(Buffer.from(reader.rest()).toString()).toBe('Zx');
   reader.putBack(aMessage('1'));
   expect(readAll(reader)).toEqual(['1 0']);
   expect(Buffer.from(reader.rest()).toString()).toBe('Zx');
+});
+
+test('the longest body that is read, and lengths that no message has', () => {
+  const reader = new MessageReader(10);
+  reader.add(Buffer.concat([aMessage('D', Buffer.alloc(10)), aMessage('D', Buffer.alloc(11))]));
+  expect(readAll(reader)).toEqual(['D 10', 'D long']);
+  for (const [length, read] of [
+    [3, 'invalid'],
+    [-1, 'invalid'],
+    [0x4000_0003, 'D long'],
+    [0x4000_0004, 'invalid'],
+  ] as const) {
+    const other = new MessageReader(10);
+    other.add(Buffer.concat([Buffer.from('D'), aNumber(length)]));
+    expect(readAll(other)).toEqual([read]);
+  }
+});
+
+test('the bytes that no message has taken are overwritten, and gone', () => {
+  const reader = new MessageReader(100);
+  reader.add(Buffer.concat([aMessage('Z'), Buffer.from('Q\0\0\0\x20secret')]));
+  expect(readAll(reader)).toEqual(['Z 0']);
+  const rest = reader.rest();
+  reader.clear();
+  expect([Buffer.from(rest), reader.rest().length]).toEqual([Buffer.alloc(11), 0]);
+  reader.add(aMessage('1'));
+  expect(readAll(reader)).toEqual(['1 0']);
 });

@@ -5,7 +5,7 @@ import {
   refusesForNow as isForNow,
   refusesOthers,
 } from '../../../../src/wire/startup/backend-greeting.ts';
-import { encodeErrorResponse } from '../../../../src/wire/messages/error-response.ts';
+import { encodeErrorResponse, encodeNotice } from '../../../../src/wire/messages/error-response.ts';
 
 const refusesForNow = (bytes: Uint8Array): boolean => isForNow(refusalIn(bytes) ?? '');
 const shuttingDown = encodeErrorResponse({ sqlState: '57P03', message: 'the database system is shutting down' });
@@ -22,13 +22,15 @@ it('takes no other error for one, even with the same words', () => {
 
 it('takes no cut message for a refusal, at any length', () => {
   for (let length = 0; length < shuttingDown.length; length += 1) {
-    expect(refusesForNow(shuttingDown.subarray(0, length))).toBe(false);
+    expect(refusesForNow(Uint8Array.from(shuttingDown.subarray(0, length)))).toBe(false);
   }
 });
 
 it('takes no other message for a refusal: an authentication request, a one-byte answer, nonsense', () => {
   expect(refusesForNow(Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 0))).toBe(false);
   expect(refusesForNow(Uint8Array.of(0x53))).toBe(false);
+  expect(isCutError(Uint8Array.of(0x53))).toBe(false);
+  expect(refusalIn(encodeNotice('shutting down', '57P03'))).toBeUndefined();
   expect(refusesForNow(Uint8Array.of(0x45, 0xff, 0xff, 0xff, 0xff, 0x43))).toBe(false);
   expect(refusesForNow(Uint8Array.of(0x45, 0, 0, 0, 5, 0x43))).toBe(false);
 });
@@ -36,8 +38,9 @@ it('takes no other message for a refusal: an authentication request, a one-byte 
 it('knows a refusal behind the end of a login, at every length', () => {
   const refusal = Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 0, ...shuttingDown);
   for (let length = 10; length < refusal.length; length += 1) {
-    expect(isCutError(refusal.subarray(0, length))).toBe(true);
-    expect(refusalIn(refusal.subarray(0, length))).toBeUndefined();
+    const cut = Uint8Array.from(refusal.subarray(0, length));
+    expect(isCutError(cut)).toBe(true);
+    expect(refusalIn(cut)).toBeUndefined();
   }
   expect(isCutError(refusal)).toBe(false);
   expect(refusalIn(refusal)).toBe('57P03');
@@ -56,7 +59,7 @@ it('reads a view into a larger buffer', () => {
 
 it('knows at every length that the rest of an error is still to come', () => {
   for (let length = 1; length < shuttingDown.length; length += 1) {
-    expect(isCutError(shuttingDown.subarray(0, length))).toBe(true);
+    expect(isCutError(Uint8Array.from(shuttingDown.subarray(0, length)))).toBe(true);
   }
   expect(isCutError(shuttingDown)).toBe(false);
   expect(isCutError(Uint8Array.of(0x45, ...new TextEncoder().encode('FATAL:  could not fork')))).toBe(false);
@@ -73,4 +76,17 @@ it.each([
   ['3D000', false],
 ])('%s concerns other clients: %s', (sqlState, expected) => {
   expect(refusesOthers(sqlState)).toBe(expected);
+});
+
+it('reads no further than the error goes', () => {
+  const cut = Buffer.from('E\0\0\0\x0aSERROR\0C57P03\0\0', 'latin1');
+  expect(refusalIn(cut)).toBe('XX000');
+  expect(refusalIn(Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 0, ...cut))).toBe('XX000');
+  const empty = Uint8Array.of(0x45, 0, 0, 0, 4);
+  expect([refusalIn(empty), isCutError(empty)]).toEqual(['XX000', false]);
+});
+
+it('waits for an error of 30,000 bytes at most', () => {
+  const [longest, longer] = [29_999, 30_000].map((size) => Uint8Array.of(0x45, 0, 0, size >> 8, size & 255));
+  expect([isCutError(longest ?? shuttingDown), isCutError(longer ?? shuttingDown)]).toEqual([true, false]);
 });

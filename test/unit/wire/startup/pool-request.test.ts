@@ -22,6 +22,8 @@ test.each([
   ['@ro', undefined, 'ro'],
   ['app%4', 'app%4', undefined],
   ['app%41ro', 'app%41ro', undefined],
+  ['app%50ro', 'app%50ro', undefined],
+  ['app140ro', 'app140ro', undefined],
 ])('database %s: %s and pool %s', (database, expected, name) => {
   const packet = aStartup({ user: 'u@v', database, application_name: 'x@y' });
   const poolRequest = name === undefined ? undefined : { name, from: 'database' };
@@ -35,6 +37,9 @@ test.each([
   ['--pointsman.pool=ro', '', 'ro'],
   ['  -c \t pointsman.pool=ro ', '  ', 'ro'],
   ['-c Pointsman.POOL=Ro', '', 'Ro'],
+  ['-c\rpointsman.pool=ro\t-e', '-e', 'ro'],
+  ['-c pointsman.pool=a\u0001b', '', 'a\u0001b'],
+  ['\\-c pointsman.pool=ro', '', 'ro'],
   ['-c pointsman.pool=my\\ pool', '', 'my pool'],
   ['-c pointsman.pool=a\\\\b', '', 'a\\b'],
   ['-c pointsman.pool=a=b', '', 'a=b'],
@@ -57,8 +62,10 @@ test.each([
   ['no assignment', '-c'],
   ['another name', '-c pointsman.pools=ro --my.pointsman.pool=ro'],
   ['the value of another switch', '-c work_mem=1 -D -cpointsman.pool=ro'],
+  ['the value of a switch that is no setting', '-D pointsman.pool=ro'],
   ['the value of another setting', '-c -cpointsman.pool=ro'],
   ['no switch', 'pointsman.pool=ro'],
+  ['two letters that are no switch', 'ccpointsman.pool=ro'],
   ['an escaped space', '-c\\ pointsman.pool=ro -c a=b\\ -cpointsman.pool=ro'],
   ['nothing', ''],
 ])('options that name no pool: %s', (_, options) => {
@@ -98,7 +105,7 @@ test('a parameter has precedence over options, and the database over both; none 
 });
 
 test('a parameter of another name is forwarded', () => {
-  const packet = aStartup({ user: 'u', 'pointsman.pools': 'ro', 'my.pointsman.pool': 'ro' });
+  const packet = aStartup({ user: 'u', 'pointsman.pools': 'ro', 'my.pointsman.pool': 'ro', pointsman_pool: 'ro' });
   expect(readPoolRequest(packet)).toMatchObject({ poolRequest: undefined, forwarded: packet });
 });
 
@@ -120,7 +127,10 @@ test.each([
   ['a value cut short', aPacket(0x00030000, Buffer.from('database\0app@ro'))],
   ['a name alone', aPacket(0x00030000, Buffer.from('database\0'))],
   ['nothing', aPacket(0x00030000)],
+  ['a name cut short', aPacket(0x00030000, Buffer.from('database'))],
+  ['a name of more than 256 bytes cut short', aPacket(0x00030002, Buffer.alloc(300, 'x'))],
   ['another major version', aPacket(0x00020000, Buffer.from('database\0app@ro\0\0'))],
+  ['a major version of two bytes', aPacket(0x01030000, Buffer.from('database\0app@ro\0\0'))],
 ])('a packet that PostgreSQL refuses is forwarded as it is: %s', (_, packet) => {
   expect(readPoolRequest(packet)).toMatchObject({ database: undefined, poolRequest: undefined });
   expect(readPoolRequest(packet).forwarded).toBe(packet);
@@ -131,4 +141,22 @@ test('a packet inside a larger buffer is read at its own offset', () => {
   const inside = Buffer.concat([Buffer.alloc(3, 0xff), packet, Buffer.from('more')]).subarray(3, 3 + packet.length);
   expect(readPoolRequest(inside).poolRequest?.name).toBe('ro');
   expect(forwarded(inside)).toEqual(aStartup({ user: 'u', database: 'app' }));
+});
+
+test('names that resemble others are others, and say nothing', () => {
+  const said = { user: 'u', database: 'd', application_name: 'a', options: '-e' };
+  const others = { use: 'x', userx: 'x', usxr: 'x', databasx: 'x@y', databases: 'x@y' };
+  const more = { application_nams: 'x', application_names: 'x', optionx: '-c pointsman.pool=x', options_: '-c a=b' };
+  expect(readPoolRequest(aStartup({ ...said, ...others, ...more }))).toMatchObject({
+    user: 'u',
+    database: 'd',
+    application: 'a',
+    poolRequest: undefined,
+  });
+  expect(readPoolRequest(aStartup({ use: 'x', database: 'd', '@ro': 'x' }))).toMatchObject({
+    user: undefined,
+    database: 'd',
+    application: undefined,
+    poolRequest: undefined,
+  });
 });

@@ -33,7 +33,8 @@ test.each([
   ['no family', aProxyHeader(0x21, 0x00), undefined],
   ['a Unix socket', aProxyHeader(0x21, 0x31, Buffer.alloc(216)), undefined],
   ['UDP', aProxyHeader(0x21, 0x12, TCP4), undefined],
-  ['extensions', aProxyHeader(0x21, 0x11, TCP4, extension(0x02, Buffer.from('db')), extension(4, Buffer.alloc(9)))],
+  ['extensions', aProxyHeader(0x21, 0x11, TCP4, extension(0x02, Buffer.from('db')), extension(4, Buffer.alloc(300)))],
+  ['the longest', aProxyHeader(0x21, 0x11, TCP4, extension(4, Buffer.alloc(2048 - 16 - 12 - 3)))],
 ])('version 2, %s', (_, header, from = header[13] === 0x11 ? source('192.0.2.7', 56_324) : undefined) => {
   const bytes = Buffer.concat([header, aStartup()]);
   const expected = header[12] === 0x20 ? undefined : from;
@@ -46,6 +47,9 @@ test('a checksum is checked', () => {
   // From another implementation of CRC-32C.
   header.writeUInt32BE(0x100f681e, header.length - 4);
   expect(proxyHeader(header)).toMatchObject({ kind: 'proxy_header', length: header.length });
+  const longer = aProxyHeader(0x21, 0x11, TCP4, extension(3, Buffer.alloc(5)));
+  longer.writeUInt32BE(0x224c3eeb, longer.length - 5);
+  expect(proxyHeader(longer)).toMatchObject({ kind: 'invalid', why: expect.stringContaining('checksum') });
   header[16] = 193;
   expect(proxyHeader(header)).toMatchObject({ kind: 'invalid' });
 });
@@ -83,10 +87,14 @@ test.each([
 });
 
 test('it waits for the whole header, and knows other openings at once', () => {
-  const header = aProxyHeader(0x21, 0x11, TCP4);
-  for (let length = 1; length < header.length; length += 1) {
-    expect(proxyHeader(header.subarray(0, length))).toEqual({ kind: 'need_more' });
+  const version1 = Buffer.from(`PROXY UNKNOWN ${'x'.repeat(91)}\r\n`);
+  for (const header of [aProxyHeader(0x21, 0x11, TCP4), aProxyHeader(0x20, 0), version1]) {
+    for (let length = 1; length < header.length; length += 1) {
+      expect(proxyHeader(Uint8Array.from(header.subarray(0, length)))).toEqual({ kind: 'need_more' });
+    }
+    expect(proxyHeader(Uint8Array.from(header))).toMatchObject({ kind: 'proxy_header', length: header.length });
   }
+  expect(proxyHeader(Buffer.alloc(107, version1.subarray(0, 100)))).toMatchObject({ kind: 'invalid' });
   for (const opening of ['', 'POST', 'PROX!', '\r\n\r\n\r', 'GET /'])
     expect(proxyHeader(Buffer.from(opening))).toBeUndefined();
   expect(proxyHeader(aStartup())).toBeUndefined();

@@ -30,6 +30,11 @@ test.each([
     { kind: 'ssl_request', length: 8 },
   ],
   ['direct TLS', Buffer.from([0x16]), { kind: 'tls' }],
+  [
+    'a header of a load balancer',
+    Buffer.from('PROXY UNKNOWN\r\n'),
+    { kind: 'proxy_header', length: 15, source: undefined },
+  ],
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\n'), { kind: 'http' }],
   ['HTTP with a body', Buffer.from('POST'), { kind: 'http' }],
   [
@@ -86,8 +91,14 @@ test.each([
 test.each([
   ['app', 'app'],
   ['a'.repeat(63), 'a'.repeat(63)],
+  ['a'.repeat(64), 'a'.repeat(63)],
   ['a'.repeat(9_000), 'a'.repeat(63)],
   ['ü'.repeat(31), 'ü'.repeat(31)],
 ])('a role of a startup packet is cut as PostgreSQL cuts it: %s', (user, role) => {
   expect(roleOf(aStartup({ user }))).toBe(role);
+});
+
+test('a packet without a role has none, and bytes behind its end are no parameters', () => {
+  expect(roleOf(aPacket(0x00030000, Buffer.from('database\0app\0\0')))).toBe('');
+  expect([...startupParameters(aPacket(0x00030000, Buffer.from('a\0b\0\0user\0x\0')))]).toEqual([['a', 'b']]);
 });

@@ -67,6 +67,7 @@ function aLogin(changes: Partial<BackendLoginOptions> = {}): BackendLogin {
   });
 }
 
+const PARAMETERS = 'the parameters of the server are invalid, or too many';
 const failed = (why: string) => ({ kind: 'done', result: { kind: 'failed', why } });
 
 /** The client's nonce, from its first message. */
@@ -84,7 +85,63 @@ function upToProof(login: BackendLogin) {
   return { signature: createHmac('sha256', serverKey).update(authMessage).digest('base64') };
 }
 
+const UNKNOWN = 'the server does not know the password of the role';
+
 describe('SCRAM-SHA-256', () => {
+  test('it waits for whole messages, and passes over notices', () => {
+    const login = aLogin();
+    const offer = Buffer.concat([errorOf(['SNOTICE', 'Mx'], 'N'), AUTHENTICATION_SASL]);
+    for (const byte of offer.subarray(0, -1)) expect(login.take(Uint8Array.of(byte))).toEqual({ kind: 'wait' });
+    expect(said(login.take(offer.subarray(-1)))).toContain('SCRAM-SHA-256');
+  });
+
+  test.each([
+    ['no verifier', undefined],
+    ['one of another method', Buffer.from('md5d41d8cd98f00b204e9800998ecf8427e')],
+  ])('%s for the role: nothing is sent', (_, verifier) => {
+    const why = 'there is no verifier of SCRAM-SHA-256 for the role';
+    expect(aLogin({ verifier }).take(AUTHENTICATION_SASL)).toMatchObject(failed(why));
+    const early = aLogin({ verifier }).take(request(11, `r=x,s=${SALT},i=4096`));
+    expect(early).toMatchObject(failed('the messages of the server have the wrong order'));
+  });
+
+  test('the proof says which certificate it is bound to', () => {
+    const login = aLogin({ serverHash: Buffer.from('hash') });
+    const nonce = nonceOf(login.take(request(10, 'SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0')));
+    const final = said(login.take(request(11, `r=${nonce}more,s=${SALT},i=4096`)));
+    const binding = Buffer.from('p=tls-server-end-point,,hash').toString('base64');
+    expect(final.startsWith(`c=${binding},r=${nonce}more,p=`)).toBe(true);
+  });
+
+  test('a server that lets the client in within a transaction is not the right one', () => {
+    const login: TranscriptLogin = { method: 'trust' };
+    const step = aLogin({ login }).take(Buffer.concat([AUTHENTICATION_OK, readyForQuery('T')]));
+    expect(step).toMatchObject(failed('the server is ready without a login'));
+  });
+
+  test.each([
+    ['at its end', (login: BackendLogin) => void login.take(errorOf(['SFATAL', 'C57P01', 'Mno']))],
+    ['when it is given up', (login: BackendLogin) => login.clear()],
+  ])('all keys of a login are overwritten %s', (_, end) => {
+    const seen: Uint8Array[] = [];
+    const hmacSha256 = (key: Uint8Array, bytes: Uint8Array): Uint8Array => {
+      seen.push(key, bytes);
+      return HASHES.hmacSha256(key, bytes);
+    };
+    const sha256 = (bytes: Uint8Array): Uint8Array => {
+      seen.push(bytes);
+      return HASHES.sha256(bytes);
+    };
+    const login = aLogin({ hashes: { ...HASHES, hmacSha256, sha256 } });
+    const { signature } = upToProof(login);
+    login.take(request(12, `v=${signature}`));
+    end(login);
+    // The transcript of the first login is the caller's.
+    const own = seen.filter((bytes) => !Buffer.from(bytes).includes('r=client'));
+    expect(own.length).toBeGreaterThan(3);
+    for (const bytes of own) expect(Buffer.from(bytes)).toEqual(Buffer.alloc(bytes.length));
+  });
+
   test('a server that knows the verifier lets the session in', () => {
     const login = aLogin();
     expect(Buffer.from(login.start())).toEqual(aStartup());
@@ -109,10 +166,14 @@ describe('SCRAM-SHA-256', () => {
     ['another signature', (signature: string) => request(12, `v=${signature.replace(/^./, 'A').replace('=', 'A')}=`)],
     ['no signature', () => Buffer.alloc(0)],
     ['an error of SCRAM', () => request(12, 'e=other-error')],
+    ['its signature behind other letters', (signature: string) => request(12, `e=${signature}`)],
+    ['its signature behind another sign', (signature: string) => request(12, `v:${signature}`)],
   ])('a server with %s is not believed', (_, answer) => {
     const login = aLogin();
     const { signature } = upToProof(login);
-    expect(login.take(Buffer.concat([answer(signature), END]))).toMatchObject({ result: { kind: 'failed' } });
+    const step = login.take(Buffer.concat([answer(signature), END]));
+    expect(step).toMatchObject({ result: { kind: 'failed' } });
+    if (answer(signature).length > 0) expect(step).toMatchObject(failed(UNKNOWN));
   });
 
   test.each([
@@ -149,7 +210,9 @@ describe('SCRAM-SHA-256', () => {
   test('a second challenge is not answered', () => {
     const login = aLogin();
     upToProof(login);
-    expect(login.take(request(11, `r=x,s=${SALT},i=4096`))).toMatchObject({ result: { kind: 'failed' } });
+    const own = Buffer.from('eighteen bytes 123').toString('base64');
+    const step = login.take(request(11, `r=${own}more,s=${SALT},i=4096`));
+    expect(step).toMatchObject(failed('the messages of the server have the wrong order'));
   });
 
   test.each([
@@ -161,6 +224,11 @@ describe('SCRAM-SHA-256', () => {
     ['nothing at all', readyForQuery('I'), 'the server is ready without a login'],
     ['no PostgreSQL', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), 'the server does not speak PostgreSQL'],
     ['an unknown message', aMessage('!'), 'unexpected message "!"'],
+    ['a message that is too long', aMessage('S', Buffer.alloc(1_000_001)), 'the server does not speak PostgreSQL'],
+    ['a parameter without a value', aMessage('S', Buffer.from('x\0')), PARAMETERS],
+    ['a request without a kind', aMessage('R'), 'the server now asks for method -1'],
+    ['a verdict without a challenge', request(12, 'v='), 'the server does not know the password of the role'],
+    ['an error without words', errorOf(['SFATAL', 'C53300']), ''],
   ])('a server that wants %s', (_, bytes, why) => {
     expect(aLogin().take(bytes)).toMatchObject(failed(why));
   });
@@ -201,6 +269,35 @@ describe('md5', () => {
     const again = aLogin({ login, verifier: stored });
     expect(said(again.take(request(5, 'wxyz')))).toBe(`${response('wxyz')}\0`);
     expect(again.take(END)).toMatchObject({ result: { kind: 'ready' } });
+  });
+
+  test.each([undefined, stored.subarray(0, 34), Buffer.from(KEYS.verifier)])(
+    'no verifier of this method: nothing is sent',
+    (verifier) => {
+      const step = aLogin({ login, verifier }).take(request(5, 'wxyz'));
+      expect(step).toMatchObject(failed('there is no verifier of md5 for the role'));
+    },
+  );
+
+  test('another method than before is not answered', () => {
+    const plain = aLogin({ login, verifier: stored }).take(request(3, ''));
+    expect(plain).toMatchObject(failed('the server now asks for a password in plain text'));
+    for (const method of ['md5', 'trust'] as const) {
+      const before: TranscriptLogin = method === 'md5' ? login : { method };
+      const why = expect.stringMatching(/^the server now asks for/);
+      expect(aLogin({ login: before }).take(AUTHENTICATION_SASL)).toMatchObject({ result: { kind: 'failed', why } });
+    }
+  });
+
+  test('the salted digest is overwritten', () => {
+    const seen: Uint8Array[] = [];
+    const md5 = (bytes: Uint8Array): Uint8Array => {
+      seen.push(bytes);
+      return HASHES.md5(bytes);
+    };
+    said(aLogin({ login, verifier: stored, hashes: { ...HASHES, md5 } }).take(request(5, 'wxyz')));
+    expect(seen).toHaveLength(2);
+    for (const bytes of seen) expect(Buffer.from(bytes)).toEqual(Buffer.alloc(bytes.length));
   });
 
   test('a digest that is not that of the login is not used', () => {

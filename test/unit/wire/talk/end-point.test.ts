@@ -25,6 +25,21 @@ test.each([
   expect(endPointHash(certificate(name))).toBe(hash);
 });
 
+const element = (tag: number, content: Buffer): Buffer => Buffer.concat([Buffer.from([tag, content.length]), content]);
+
+/** A certificate of nothing but its algorithm. */
+function withAlgorithm(...parts: readonly Buffer[]): Buffer {
+  const algorithm = element(0x30, Buffer.concat([element(0x06, Buffer.from('2a864886f70d01010a', 'hex')), ...parts]));
+  return element(0x30, Buffer.concat([element(0x30, Buffer.alloc(0)), algorithm]));
+}
+
+test('RSA-PSS without parameters has SHA-1, and with a hash that is missing none', () => {
+  expect(endPointHash(withAlgorithm())).toBe('sha256');
+  expect(endPointHash(withAlgorithm(Buffer.from('3000', 'hex')))).toBe('sha256');
+  expect(endPointHash(withAlgorithm(Buffer.from('3002a000', 'hex')))).toBeUndefined();
+  expect(endPointHash(withAlgorithm(Buffer.from('3004a0023000', 'hex')))).toBeUndefined();
+});
+
 test('bytes that are no certificate have none, and do no harm', () => {
   const whole = certificate('pss-sha384');
   for (let size = 0; size < whole.length; size += 1) endPointHash(whole.subarray(0, size));

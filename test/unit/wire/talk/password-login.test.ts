@@ -2,7 +2,7 @@
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { PasswordLogin, type PasswordLoginStep } from '../../../../src/wire/talk/password-login.ts';
-import { startupParameters } from '../../../../src/wire/startup/startup.ts';
+import { recognise, startupParameters } from '../../../../src/wire/startup/startup.ts';
 import {
   AUTHENTICATION_OK,
   AUTHENTICATION_SASL,
@@ -62,6 +62,7 @@ const UNPROVEN = 'the server has not proven that it knows the password';
 describe('a login with a password', () => {
   test('both sides prove that they know it', () => {
     const login = aLogin();
+    expect(recognise(login.start())).toMatchObject({ kind: 'startup', major: 3, minor: 0 });
     expect([...startupParameters(login.start())]).toEqual([
       ['user', 'monitor'],
       ['database', 'postgres'],
@@ -97,11 +98,24 @@ describe('a login with a password', () => {
     ['begins in the middle', request(11, 'r=x,s=AAAA,i=1'), 'the messages of the login have the wrong order'],
     ['refuses', errorOf(['SFATAL', 'VFATAL', 'C28P01', 'Mno']), 'no (28P01)'],
     ['speaks something else', Buffer.from('HTTP/1.1 400'), 'the server does not speak PostgreSQL'],
+    ['sends too much', aMessage('S', Buffer.alloc(1_000_001)), 'the server does not speak PostgreSQL'],
+    ['has no process for us', Buffer.from('Ecould not fork new process\n\0'), 'the server could not start a process'],
+    [
+      'tells a parameter without a value',
+      aMessage('S', Buffer.from('x\0')),
+      /^the parameters of the server are invalid/,
+    ],
+    ['sends what is not due', aMessage('!'), 'unexpected message "!"'],
+    ['asks without a method', aMessage('R'), /asks for method -1:/],
+    ['has an error without words', errorOf(['SFATAL', 'C28P01']), ' (28P01)'],
+    ['proves itself first', request(12, 'v='), 'the messages of the login have the wrong order'],
   ])('a server that %s is found out', (_, bytes, why) => {
     expect(aLogin().take(bytes)).toMatchObject(failed(why));
   });
 
   test.each([
+    ['no form', 'x'],
+    ['a salt that is no base64', `r=${Buffer.from('eighteen bytes 123').toString('base64')}x,s=AAA,i=4096`],
     ['another nonce', 'r=other,s=AAAA,i=4096'],
     ['no nonce of its own', `r=${Buffer.from('eighteen bytes 123').toString('base64')},s=AAAA,i=4096`],
     ['too many iterations', `r=${Buffer.from('eighteen bytes 123').toString('base64')}x,s=AAAA,i=600001`],
@@ -119,5 +133,69 @@ describe('a login with a password', () => {
     const silent = aLogin();
     upToProof(silent);
     expect(silent.take(END)).toMatchObject(failed(UNPROVEN));
+  });
+
+  test.each([1, 600_000])('a challenge with %d iterations is answered', (iterations) => {
+    const login = aLogin();
+    expect(upToProof(login, AUTHENTICATION_SASL, iterations).challenged).toMatchObject({ iterations });
+  });
+
+  test.each([
+    ['other letters', 'e='],
+    ['another sign', 'v:'],
+  ])('a signature behind %s is none', (_, letters) => {
+    const login = aLogin();
+    const { verdict } = upToProof(login);
+    expect(login.take(request(12, `${letters}${verdict}`))).toMatchObject(failed(UNPROVEN));
+  });
+
+  test('an error of SCRAM is no signature', () => {
+    const login = aLogin();
+    upToProof(login);
+    expect(login.take(request(12, 'v=-'))).toMatchObject(failed(UNPROVEN));
+  });
+
+  test('it waits for whole messages and for the salted password, and passes over notices and keys', () => {
+    const login = aLogin();
+    const offer = Buffer.concat([errorOf(['SNOTICE', 'Mx'], 'N'), AUTHENTICATION_SASL]);
+    for (const byte of offer.subarray(0, -1)) expect(login.take(Uint8Array.of(byte))).toEqual({ kind: 'wait' });
+    expect(login.take(offer.subarray(-1)).kind).toBe('send');
+    const own = Buffer.from('eighteen bytes 123').toString('base64');
+    const challenge = request(11, `r=${own}more,s=${SALT.toString('base64')},i=4096`);
+    const due = { kind: 'salt', salt: Uint8Array.from(SALT), iterations: 4096 };
+    expect(login.take(challenge)).toEqual(due);
+    expect(login.take(END)).toEqual(due);
+    const trusted = aLogin({ hasPassword: false });
+    const key = aMessage('K', Buffer.alloc(8));
+    expect(trusted.take(Buffer.concat([AUTHENTICATION_OK, key, readyForQuery('I')]))).toMatchObject({
+      result: { kind: 'ready' },
+    });
+  });
+
+  test('a password that is not due is overwritten, and not used', () => {
+    const login = aLogin();
+    login.take(AUTHENTICATION_SASL);
+    const password = Uint8Array.from(SALTED);
+    expect(login.salted(password)).toEqual({ kind: 'wait' });
+    expect(password).toEqual(new Uint8Array(32));
+    upToProof(aLogin());
+  });
+
+  test.each([
+    ['at its end', (login: PasswordLogin) => void login.take(errorOf(['SFATAL', 'C57P01', 'Mno']))],
+    ['when it is given up', (login: PasswordLogin) => login.clear()],
+  ])('the password and all keys are overwritten %s', (_, end) => {
+    const keys: Uint8Array[] = [];
+    const hmacSha256 = (key: Uint8Array, bytes: Uint8Array): Uint8Array => {
+      const digest = HASHES.hmacSha256(key, bytes);
+      if (Buffer.from(bytes).toString().endsWith(' Key')) keys.push(digest);
+      keys.push(key);
+      return digest;
+    };
+    const login = aLogin({ hashes: { ...HASHES, hmacSha256 } });
+    upToProof(login);
+    end(login);
+    expect(keys.length).toBeGreaterThan(4);
+    for (const key of keys) expect(Buffer.from(key)).toEqual(Buffer.alloc(32));
   });
 });

@@ -1,7 +1,15 @@
 // Questions for positions, and the answers of a server that is played by hand. Real servers: integration/positions.
 import { describe, expect, test } from 'vitest';
 import { PositionTalk } from '../../../../src/wire/talk/position-question.ts';
-import { aMessage, aNumber, errorOf, readyForQuery } from '../../../support/sockets/messages.ts';
+import {
+  aMessage,
+  aNumber,
+  COMMAND_COMPLETE,
+  errorOf,
+  parameterStatus,
+  readyForQuery,
+} from '../../../support/sockets/messages.ts';
+import { StatementServer } from './statement-server.ts';
 
 function rowOf(value: string): Buffer {
   const text = Buffer.from(value);
@@ -40,6 +48,24 @@ describe('a question for positions', () => {
     expect(talk.take(answer('1/20'))).toEqual({ kind: 'nudged' });
   });
 
+  test.each(['7301 8192', 'x7301 8192 16777216', '7301 8192 16777216x', ''])(
+    'a server that tells of itself %j is no server',
+    (value) => {
+      const talk = new PositionTalk();
+      talk.prepare(18);
+      expect(talk.take(answer(value))).toEqual({ kind: 'over', why: 'the answer of the server is not understood' });
+    },
+  );
+
+  test('replies without a value are passed over, and news of the server', () => {
+    const talk = prepared();
+    talk.ask('position');
+    const [parsed, bound, news] = [aMessage('1'), aMessage('2'), aMessage('A')];
+    const told = [errorOf(['SNOTICE', 'Mx'], 'N'), parameterStatus('TimeZone', 'UTC'), news];
+    const replies = [parsed, bound, ...told, rowOf('standby 0/A0'), COMMAND_COMPLETE, readyForQuery('I')];
+    expect(talk.take(Buffer.concat(replies))).toEqual({ kind: 'standby', replayed: 0xa0 });
+  });
+
   test('an answer may come in pieces', () => {
     const talk = prepared();
     talk.ask('position');
@@ -65,6 +91,11 @@ describe('a question for positions', () => {
     ['a word that is not known', answer('unknown 0/1')],
     ['a position that is none', answer('standby x')],
     ['a primary without a timeline', answer('primary 0/1 x 0/1')],
+    ['another role with positions', answer('leader 0/1 000000050000000000000002 0/1')],
+    ['a primary without a flush', answer('primary  000000050000000000000002 0/1')],
+    ['a primary without an end', answer('primary 0/1 000000050000000000000002')],
+    ['half a row', Buffer.concat([aMessage('D', Buffer.from([0, 1])), readyForQuery('I')])],
+    ['a NULL', Buffer.concat([aMessage('D', Buffer.concat([Buffer.from([0, 1]), aNumber(-1)])), readyForQuery('I')])],
     ['no row', readyForQuery('I')],
     ['a transaction', Buffer.concat([rowOf('standby 0/1'), readyForQuery('T')])],
     ['a message that is not due', aMessage('G', Buffer.alloc(3))],
@@ -88,4 +119,38 @@ describe('a question for positions', () => {
       why: 'denied (42501)',
     });
   });
+});
+
+/** The statements that a server of that version prepares and executes. */
+function ran(serverMajor: number): readonly string[] {
+  const server = new StatementServer({ run: () => [] });
+  const talk = new PositionTalk();
+  for (const bytes of [talk.prepare(serverMajor), talk.ask('position'), talk.ask('nudge')]) server.take(bytes);
+  return server.log.map((line) => line.replace(/\s+/g, ' '));
+}
+
+test('the statements are prepared once, and a question executes one of them', () => {
+  const position = expect.stringMatching(/^E SELECT CASE WHEN pg_catalog.pg_is_in_recovery/);
+  const nudge = "E SELECT pg_catalog.pg_logical_emit_message(false, 'pointsman', ''::text, true)";
+  expect(ran(17)).toEqual([
+    'P : SET idle_session_timeout = 0',
+    'E SET idle_session_timeout = 0',
+    expect.stringMatching(/^P pointsman_position: SELECT CASE/),
+    `P pointsman_nudge: ${nudge.slice(2)}`,
+    expect.stringMatching(/^P : SELECT .* FROM pg_catalog.pg_control_system/),
+    expect.stringMatching(/^E SELECT .* FROM pg_catalog.pg_control_system/),
+    'S',
+    position,
+    'S',
+    nudge,
+    'S',
+  ]);
+});
+
+test('a server of an older version has other ways to flush, and no limit of idle time', () => {
+  const flush = "E SELECT pg_catalog.pg_logical_emit_message(true, 'pointsman', ''::text)";
+  expect(ran(16)).toContain(flush);
+  expect(ran(14)).toContain('E SET idle_session_timeout = 0');
+  expect(ran(13)).toContain(flush);
+  expect(ran(13).join()).not.toContain('idle_session_timeout');
 });

@@ -64,6 +64,19 @@ describe('the exchange of RFC 7677', () => {
   });
 });
 
+test('only a whole verifier of this method is one', () => {
+  const text = KEYS.verifier.toString();
+  const changed = (from: string | RegExp, to: string) => readVerifier(Buffer.from(text.replace(from, to)));
+  const room = 512 - text.length + 'W22ZaJ0SNY7soEsUEjb6gQ=='.length;
+  expect(changed('W22ZaJ0SNY7soEsUEjb6gQ==', 'A'.repeat(room))?.salt).toHaveLength(room);
+  expect(changed('W22ZaJ0SNY7soEsUEjb6gQ==', 'A'.repeat(room + 1))).toBeUndefined();
+  expect(changed('SCRAM-SHA-256', 'SCRAM-SHA-512')).toBeUndefined();
+  expect(changed(/[$][^$]{44}:/, `$${'-'.repeat(44)}:`)).toBeUndefined();
+  expect(changed(/[$][^$]{44}:/, `$${'A'.repeat(44)}:`)).toBeUndefined();
+  expect(readVerifier(Buffer.from(text).subarray(-89))).toBeUndefined();
+  expect(readVerifier(Buffer.from(text).subarray(-88))).toBeUndefined();
+});
+
 test('nothing is left in memory but the result', () => {
   const verifier = verifierOf(KEYS.verifier);
   const seen: Uint8Array[] = [];

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StateAnswer } from '../../../../src/wire/talk/session-question.ts';
 import { SessionQuestion } from '../../../../src/wire/talk/session-question.ts';
+import { aMessage } from '../../../support/sockets/messages.ts';
 import { StatementServer, type DescribedStatement, type Refusal } from './statement-server.ts';
 
 const PREPARED = [
@@ -41,6 +42,10 @@ interface Quirks {
   readonly unnamedText?: string;
   readonly serverMajor?: number;
   readonly maxStateBytes?: number;
+  /** Behind each answer. */
+  readonly says?: Uint8Array;
+  /** Each byte comes alone. */
+  readonly isSlow?: boolean;
 }
 
 interface Outcome {
@@ -48,14 +53,16 @@ interface Outcome {
   readonly log: readonly string[];
   /** Exchanges after the first one. */
   readonly more: number;
+  readonly toClient: Buffer;
 }
 
+/** As PostgreSQL writes it, with a line end behind 76 characters. */
 function encoded(document: object): string {
-  return Buffer.from(JSON.stringify(document)).toString('base64');
+  return Buffer.from(JSON.stringify(document)).toString('base64').replaceAll(/.{76}/g, '$&\n');
 }
 
 function ask(quirks: Quirks = {}): Outcome {
-  const { refuses, serverMajor = 18, maxStateBytes = 100_000, unnamedText } = quirks;
+  const { refuses, serverMajor = 18, maxStateBytes = 100_000, unnamedText, says = Buffer.alloc(0), isSlow } = quirks;
   let refused = 0;
   const server = new StatementServer({
     run: (sql) => {
@@ -75,9 +82,14 @@ function ask(quirks: Quirks = {}): Outcome {
   const question = new SessionQuestion({ serverMajor, customNames: [], named, maxStateBytes, unnamedText });
   let bytes = question.start();
   for (let more = 0; more < 40; more += 1) {
-    const step = question.take(server.take(bytes));
+    const answer = Buffer.concat([server.take(bytes), says]);
+    const end = isSlow === true ? answer.length - 1 : 0;
+    for (let at = 0; at < end; at += 1) expect(question.take(answer.subarray(at, at + 1))).toEqual({ kind: 'wait' });
+    const step = question.take(answer.subarray(end));
     if (step.kind === 'wait') throw new Error('it waits for ever');
-    if (step.kind === 'done') return { result: step.result, log: server.log, more };
+    if (step.kind === 'done')
+      return { result: step.result, log: server.log, more, toClient: Buffer.from(step.toClient) };
+    expect(step.kind).toBe('send');
     ({ bytes } = step);
   }
   throw new Error('it asks without end');
@@ -129,7 +141,14 @@ test('the state is as the server tells it, with the description of each statemen
   });
 });
 
+test('an answer may come in any pieces, with news for the client behind it', () => {
+  expect(ask({ isSlow: true })).toMatchObject({ result: { kind: 'answered' }, more: 1 });
+  const news = aMessage('A', Buffer.from('\0\0\0\x01channel\0\0'));
+  expect(ask({ says: news })).toMatchObject({ more: 1, toClient: Buffer.concat([news, news]) });
+});
+
 test('only statements are described: without one, the first answer is the last', () => {
+  expect(ask().log.filter((line) => line.startsWith('D'))).toEqual(['D s1', 'D s2']);
   expect(ask({ state: { prepared: null } })).toMatchObject({ result: { kind: 'answered' }, more: 0 });
   const unnamed = ask({ state: { prepared: null }, unnamedText: 'select 1' });
   expect(unnamed).toMatchObject({ result: { kind: 'answered' }, more: 1 });
@@ -142,6 +161,8 @@ test('each exchange is a transaction of its own, under limits of ours, and chang
   expect(statements.filter((line) => line === 'E COMMIT')).toHaveLength(2);
   const local = ['lock_timeout = 500', 'statement_timeout = 3000', 'transaction_timeout = 0'];
   for (const limit of local) expect(statements.filter((line) => line === `E SET LOCAL ${limit}`)).toHaveLength(2);
+  expect(statements.filter((line) => line.includes("'privileged'"))).toHaveLength(1);
+  expect(statements.filter((line) => line === "E SET LOCAL client_encoding = 'UTF8'")).toHaveLength(1);
   expect(executed(ask({ serverMajor: 16 })).join('\n')).not.toContain('transaction_timeout =');
   expect(executed(ask({ serverMajor: 15 }))[1]).toContain('has_parameter_privilege');
   expect(executed(ask({ serverMajor: 14 }))[1]).toContain('is_superuser');
@@ -160,14 +181,28 @@ describe('an answer that is not understood is no state', () => {
     ['types that are no list', { state: { prepared: [['s1', 'select', '23', false]] } }],
     ['unclear names of an unknown kind', { state: { unclear: ['sometimes', 'f'] } }],
     ['settings that are no object', { settings: { settings: ['DateStyle'] } }],
+    ['settings that are a text', { settings: { settings: 'German' } }],
+    ['no word of the WAL', { state: { wal: undefined } }],
+    ['a number that is null', { state: { advisory: null } }],
+    ['a number in a list', { state: { advisory: [1] } }],
+    ['a number below zero, in a text', { state: { advisory: '-5' } }],
+    ['a number with an exponent', { state: { advisory: '5e2' } }],
+    ['a part of a number', { state: { advisory: 1.5 } }],
   ])('%s', (_, quirks) => {
     const why = 'the answer is not understood';
     expect(ask(quirks).result).toMatchObject({ kind: 'failed', reason: 'question_failed', why });
   });
 
   test('and an odd delay of the WAL writer is unknown', () => {
-    const { result } = ask({ settings: { wal_writer_delay: '200ms' } });
-    expect(result).toMatchObject({ state: { walWriterDelayMs: undefined } });
+    for (const wal_writer_delay of ['200ms', '-200']) {
+      const { result } = ask({ settings: { wal_writer_delay } });
+      expect(result).toMatchObject({ state: { walWriterDelayMs: undefined } });
+    }
+  });
+
+  test('but what is null is nothing', () => {
+    const { result } = ask({ settings: { settings: null }, state: { named: null, prepared: null } });
+    expect(result).toMatchObject({ state: { settings: new Map(), namedSettings: undefined, prepared: [] } });
   });
 
   test.each(['computes', 'unread', 'names'])('names that are unclear are named: %s', (why) => {
@@ -177,8 +212,14 @@ describe('an answer that is not understood is no state', () => {
   });
 });
 
+test('a state up to the limit is read', () => {
+  const result = ask({ maxStateBytes: 20_000, state: { search_path: 'x'.repeat(19_000) } });
+  expect(result).toMatchObject({ result: { kind: 'answered' } });
+});
+
 test.each<[string, Quirks]>([
   ['longer than the limit', { maxStateBytes: 100, state: { search_path: 'x'.repeat(2_000) } }],
+  ['longer by its settings', { maxStateBytes: 1_000, settings: { settings: { DateStyle: 'x'.repeat(4_000) } } }],
   ['null', { row: null }],
 ])('a state that is %s is too much', (_, quirks) => {
   const why = `over ${quirks.maxStateBytes ?? 100_000} bytes`;
@@ -204,7 +245,8 @@ describe('statements', () => {
       const prepared = ask({ state: { prepared: [['s9', sql, [], false]] } });
       expect(prepared.result).toMatchObject({ reason: 'unclear_statement', why: 's9: it reads from a cursor' });
       const unnamed = ask({ unnamedText: sql });
-      expect(unnamed.result).toMatchObject({ why: 'the unnamed statement: it reads from a cursor' });
+      const why = 'the unnamed statement: it reads from a cursor';
+      expect(unnamed.result).toMatchObject({ reason: 'unclear_statement', why });
       expect([...prepared.log, ...unnamed.log].filter((line) => line.startsWith('D'))).toEqual([]);
     },
   );

@@ -40,6 +40,11 @@ test('the header of a page without a record counts as nothing', () => {
 test.each([
   ['no document', undefined],
   ['text', 'replayed'],
+  ['null', null],
+  ['a position in a list', { replayed: ['50331648'], ...IDS }],
+  ['a position with an exponent', { replayed: '5e7', ...IDS }],
+  ['a file in a list', { ...PRIMARY, file: ['00000002000000000000002F'] }],
+  ['a file with a path', { ...PRIMARY, file: 'x/00000002000000000000002F' }],
   ['a standby that has replayed nothing', { replayed: null, ...IDS }],
   ['a position that is no number', { replayed: '0/3000000', ...IDS }],
   ['a position beyond what a number holds', { replayed: '9007199254740993', ...IDS }],
