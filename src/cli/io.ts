@@ -55,6 +55,8 @@ export interface SandboxRequest {
   readonly branches?: 'storage' | 'console';
   /** Sessions move to the next primary. */
   readonly moves?: boolean;
+  /** Reads see every acknowledged write. */
+  readonly causalReads?: boolean;
   /** TLS on both sides of Pointsman. */
   readonly tls?: boolean;
   /** With a model platform; commands name versions of skills in this way. */

@@ -29,6 +29,7 @@ export function describeSandbox(program: CliCommand, io: CliIo, parts: SandboxPa
     .option('--postgres <where>', 'embedded (from npm), system, or a directory with the binaries', 'embedded')
     .addOption(dialectOption())
     .option('--moves', 'sessions of the application go on at the next primary')
+    .option('--causal-reads', 'reads of replicas see every acknowledged write; sessions move where one is late')
     .addOption(tlsOption())
     .addOption(branchesOption())
     .addOption(platformOption())
@@ -40,6 +41,7 @@ export function describeSandbox(program: CliCommand, io: CliIo, parts: SandboxPa
     .examples(
       'pointsman sandbox',
       'pointsman sandbox --moves',
+      'pointsman sandbox --causal-reads',
       'pointsman sandbox --tls',
       'pointsman sandbox --branches',
       'pointsman sandbox --platform',

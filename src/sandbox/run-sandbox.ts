@@ -48,6 +48,9 @@ const TABLE = `create table visits (
 
 const ELSEWHERE = '--write, --read and --admin choose other addresses (pointsman sandbox --help)';
 
+/** Each takes two connections. */
+const READ_BACK_MS = 200;
+
 /** Members answer within a second, and the pools open at the first round. A longer start is reported as a fault. */
 const OPEN_WITHIN_MS = 15_000;
 
@@ -111,7 +114,8 @@ async function startAll(
     postgres: placeOf(request.postgres),
     branches: request.branches !== undefined,
     platform: request.platform !== undefined,
-    lookup: request.moves === true || request.tls === true,
+    lookup: hasMoves(request) || request.tls === true,
+    questions: request.causalReads === true,
     tls: request.tls === true,
     onEvent: (event) => screen.line('cluster', event.text, event.kind === 'warning' ? 'warn' : undefined),
   });
@@ -135,7 +139,8 @@ async function startAll(
     program: options.program,
     commandsConfig,
     hasBranches: sandbox.branches !== undefined,
-    hasMoves: request.moves === true,
+    hasMoves: hasMoves(request),
+    hasCausalReads: request.causalReads === true,
     platform: sandbox.platform,
     hasPsql: hasPsql(),
   };
@@ -143,6 +148,9 @@ async function startAll(
     ways: [
       { name: 'Pointsman', write: async () => void (await runStatement(urls.write, WRITE_STATEMENT)) },
       { name: 'libpq', write: () => writeWithoutPointsman(sandbox, WRITE_STATEMENT) },
+      ...(request.causalReads === true
+        ? [{ name: 'read back', write: () => readBack(urls), everyMs: READ_BACK_MS }]
+        : []),
     ],
     clock: options.clock,
     onStatus: (text) => screen.status(text),
@@ -152,11 +160,23 @@ async function startAll(
 }
 
 function routedOf(sandbox: Sandbox, request: SandboxRequest): RoutedSandbox {
-  const { branches: source, platform: dialect, moves: hasMoves = false } = request;
-  const { scope, app, members, branches: from, platform: at, lookup, tls } = sandbox;
+  const { branches: source, platform: dialect } = request;
+  const { scope, app, members, branches: from, platform: at, lookup, questions, tls } = sandbox;
   const branches = from === undefined || source === undefined ? undefined : { source, from };
   const platform = at === undefined || dialect === undefined ? undefined : { dialect, at };
-  return { scope, app, members, branches, platform, lookup, hasMoves, tls };
+  return { scope, app, members, branches, platform, lookup, questions, hasMoves: hasMoves(request), tls };
+}
+
+/** A session whose replica is late moves. */
+function hasMoves({ moves, causalReads }: SandboxRequest): boolean {
+  return moves === true || causalReads === true;
+}
+
+/** Writes a row, and reads it on the other port at once. Rejects when it is not there. */
+async function readBack({ write, read }: Pick<ActionOptions, 'read' | 'write'>): Promise<void> {
+  const { rows } = await runStatement(write, WRITE_STATEMENT);
+  const found = await runStatement(read, `select from visits where id = ${Number(rows[0]?.['id'])}`);
+  if (found.rowCount !== 1) throw new Error('the read misses the write before it');
 }
 
 /**

@@ -11,7 +11,7 @@ import type { Store } from './manager/store.ts';
 import type { RunningPlatform } from './platform/start-platform.ts';
 import type { PreparedServers } from './postgres/prepare.ts';
 import type { PostgresServer } from './postgres/postgres-server.ts';
-import type { Sandbox, SandboxLookup } from './sandbox.ts';
+import type { Sandbox, SandboxLookup, SandboxQuestions } from './sandbox.ts';
 
 export interface RunningSandboxOptions {
   readonly directory: string;
@@ -28,6 +28,7 @@ export interface RunningSandbox extends Sandbox {
   branches: BranchLab | undefined;
   platform: RunningPlatform | undefined;
   lookup: SandboxLookup | undefined;
+  questions: SandboxQuestions | undefined;
   /** The server of the leader, while it runs. */
   primary(): PostgresServer | undefined;
   /** The first problem found. */
@@ -35,7 +36,7 @@ export interface RunningSandbox extends Sandbox {
   isStopping(): boolean;
 }
 
-/** Without machines, branches, platform and lookup: they come as they start. */
+/** Without machines, branches, platform and roles: they come as they start. */
 export function createSandbox({ directory, app, store, prepared }: RunningSandboxOptions): RunningSandbox {
   const { certificates } = prepared;
   const machines: ClusterMember[] = [];
@@ -64,6 +65,7 @@ export function createSandbox({ directory, app, store, prepared }: RunningSandbo
     branches: undefined,
     platform: undefined,
     lookup: undefined,
+    questions: undefined,
     tls: certificates && { caFile: certificates.authority.file, ...certificates.pointsman },
     get members() {
       return machines.map((member) => member.address());

@@ -24,6 +24,8 @@ export interface SandboxOptions {
   readonly branches?: boolean;
   /** With the role that looks verifiers up, for sessions that move and logins that bind. Default: without. */
   readonly lookup?: boolean;
+  /** With the role that asks for WAL positions, and a certificate of Pointsman, for causal reads. Default: without. */
+  readonly questions?: boolean;
   /** With a model platform that stores skills and files. Default: without. */
   readonly platform?: boolean;
   /** The servers take TLS alone. Default: they have no TLS. */
@@ -69,6 +71,14 @@ export interface SandboxLookup {
   readonly role: string;
   readonly lookupUser: string;
   readonly passwordFile: string;
+}
+
+/** The role that asks for WAL positions, for the section `questions`; and a certificate for clients that want TLS. */
+export interface SandboxQuestions {
+  readonly user: string;
+  readonly passwordFile: string;
+  readonly cert: string;
+  readonly key: string;
 }
 
 /** The files of an authority of the sandbox's own, and of Pointsman's certificate, for 127.0.0.1 and localhost. */
@@ -120,6 +130,8 @@ export interface Sandbox {
   readonly platform: SandboxPlatform | undefined;
   /** Undefined: without it. */
   readonly lookup: SandboxLookup | undefined;
+  /** Undefined: without it. */
+  readonly questions: SandboxQuestions | undefined;
   /** Undefined: without TLS. */
   readonly tls: SandboxTls | undefined;
   /** The holder of the leader lock. */

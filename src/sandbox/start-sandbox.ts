@@ -1,8 +1,8 @@
 // Starts the sandbox: servers, one store, and a manager with its API for each server. After any failure the started
 // parts are ended again, and the directory is removed.
-import { mkdir, mkdtemp, rm, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve, dirname } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { WAL_ARCHIVE, startBranches } from './branches/start-branches.ts';
@@ -20,8 +20,8 @@ import { takeFreePort } from './postgres/free-ports.ts';
 import { preparePostgres, type PreparedServers } from './postgres/prepare.ts';
 import type { PostgresServer } from './postgres/postgres-server.ts';
 import { createSandbox, type RunningSandbox } from './running-sandbox.ts';
-import type { Sandbox, SandboxEvent, SandboxOptions, SandboxLookup } from './sandbox.ts';
-import { createRequire } from 'node:module';
+import type { Sandbox, SandboxEvent, SandboxOptions } from './sandbox.ts';
+import { setUpLookup, setUpQuestions } from './set-up-roles.ts';
 
 /** Easy to type. The role is no superuser, and the servers listen on loopback only. */
 const APP = { user: 'app', password: 'app', database: 'app' };
@@ -57,7 +57,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   });
   try {
     sandbox.machines.push(...(await makeMembers(prepared, directory, { store, dialect, onEvent: tell })));
-    await bringUp(sandbox, store, options.lookup === true);
+    await bringUp(sandbox, store, options);
     if (options.branches === true) {
       sandbox.branches = await startBranches({ directory, prepared, primary: () => sandbox.primary(), onEvent });
     }
@@ -128,7 +128,7 @@ async function makeMembers(
 }
 
 /** The first member leads: it has the lock before any heartbeat begins, so that all servers can start at once. */
-async function bringUp(sandbox: RunningSandbox, store: Store, hasLookup: boolean): Promise<void> {
+async function bringUp(sandbox: RunningSandbox, store: Store, { lookup, questions }: SandboxOptions): Promise<void> {
   const [first, ...others] = sandbox.machines;
   if (first === undefined) return;
   const settings = readSettings(store.read()?.config ?? {});
@@ -141,7 +141,9 @@ async function bringUp(sandbox: RunningSandbox, store: Store, hasLookup: boolean
     (await first.look(LOOK_WITHIN_MS))?.state === 'running' ? undefined : `${first.name} is not up`,
   );
   if (isPrimary) await createApp(first.server, sandbox.app);
-  if (isPrimary && hasLookup) sandbox.lookup = await setUpLookup(first.server, sandbox.app.user, sandbox.directory);
+  if (isPrimary && lookup === true)
+    sandbox.lookup = await setUpLookup(first.server, sandbox.app.user, sandbox.directory);
+  if (isPrimary && questions === true) sandbox.questions = await setUpQuestions(first.server, sandbox.directory);
   const written = (await first.look(LOOK_WITHIN_MS))?.wal;
   await until(endsAt, () => sandbox.whyUnhealthy());
   // So that a reader of the application's database finds it on a standby.
@@ -166,19 +168,4 @@ async function until(endsAt: number, why: () => Promise<string | undefined>): Pr
     if (performance.now() > endsAt) throw new Error(`the sandbox did not come up: ${reason}`);
     await delay(ASK_AGAIN_MS);
   }
-}
-
-/** The package resolves its own name in src/ as in dist/. */
-const SQL = join(dirname(createRequire(import.meta.url).resolve('pointsman/package.json')), 'deploy/moves.sql');
-/** As public as the passwords of the other roles. */
-const LOOKUP = { user: 'pointsman_lookup', password: 'lookup' };
-
-/** `primary` is asked as its superuser, in the database `postgres`. */
-async function setUpLookup(primary: PostgresServer, role: string, directory: string): Promise<SandboxLookup> {
-  await primary.query(await readFile(SQL, 'utf8'));
-  await primary.query(`alter role ${LOOKUP.user} password '${LOOKUP.password}'`);
-  await primary.query(`grant pointsman_movable to ${role}`);
-  const passwordFile = join(directory, 'lookup-password');
-  await writeFile(passwordFile, `${LOOKUP.password}\n`, { mode: 0o600 });
-  return { role, lookupUser: LOOKUP.user, passwordFile };
 }

@@ -1,6 +1,6 @@
 // The path of the first try with moves: the sandbox in one terminal, an open session in another one, and a switchover
-// and a kill in a third one. Real servers, the real program, the real commands; in plain text, and with TLS alone on
-// both sides of Pointsman.
+// and a kill in a third one; a read that sees its row on a slow replica. Real servers, the real program, the real
+// commands; in plain text, and with TLS alone on both sides of Pointsman.
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { quoted } from '../../src/sandbox/console/connection-url.ts';
@@ -27,7 +27,7 @@ async function isLongIdle(url: string): Promise<boolean> {
 }
 
 describeUnless(missingForSandbox, 'moves of the sandbox, from the banner on', () => {
-  pathWith(['--moves']);
+  pathWith(['--moves', '--causal-reads']);
 });
 describeUnless(missingForSandbox, 'moves of the sandbox with TLS, from the banner on', () => {
   pathWith(['--moves', '--tls']);
@@ -37,6 +37,7 @@ function pathWith(flags: readonly string[]): void {
   const isEncrypted = flags.includes('--tls');
   let sandbox: SandboxProcess;
   let write = '';
+  let read = '';
   let file = '';
   let client: Client | undefined;
   beforeAll(async () => {
@@ -44,7 +45,7 @@ function pathWith(flags: readonly string[]): void {
     [, file = ''] = await sandbox.waitForOutput(/switchover -c (\S+)/, 60_000);
     const found = await askEndpoints(sandbox.control);
     if ('kind' in found) expect.fail(found.text);
-    ({ write } = found);
+    ({ write, read } = found);
   });
   afterEach(() => client?.end().catch(() => {}));
   afterAll(async () => {
@@ -53,8 +54,8 @@ function pathWith(flags: readonly string[]): void {
 
   const pointsman = (...args: readonly string[]): Promise<Ended> => runPointsman([...args, '-c', file]);
 
-  async function connect(): Promise<Client> {
-    const connected = new Client({ connectionString: write });
+  async function connect(url = write): Promise<Client> {
+    const connected = new Client({ connectionString: url });
     client = connected;
     await connected.connect();
     await connected.query("set application_name = 'mine'");
@@ -83,6 +84,28 @@ function pathWith(flags: readonly string[]): void {
     expect(stdout).toMatch(/^verifiers: .* 1 of 1 roles: app$/m);
     expect(code).toBe(0);
   });
+
+  it.skipIf(!flags.includes('--causal-reads'))(
+    'a slow replica: a read is late, sees its row all the same, and is shown',
+    async () => {
+      const reader = await connect(read);
+      const [at] = (await reader.query<{ member: string }>("select current_setting('cluster_name') as member")).rows;
+      const member = at?.member ?? '';
+      expect(await sandbox.second('slow', member)).toMatchObject({ code: 0 });
+      const missed: unknown[] = [];
+      const seesItsRow = async (): Promise<boolean> => {
+        const { rows } = await runStatement(write, 'insert into visits default values returning id');
+        const id = Number(rows[0]?.['id']);
+        if ((await reader.query(`select from visits where id = ${id}`)).rowCount !== 1) missed.push(id);
+        return sandbox.output.includes(`a read was late on ${member}`);
+      };
+      await waitUntil('a late read', seesItsRow, { timeoutMs: 60_000, explain: async () => sandbox.output });
+      expect(missed).toEqual([]);
+      const { stdout } = await runPointsman(['status', '--admin', sandbox.admin]);
+      expect(stdout).toMatch(/late reads +\d+ reads? of pool read (was|were) late on /);
+      expect(await sandbox.second('heal')).toMatchObject({ code: 0 });
+    },
+  );
 
   it('G24: an open session goes on at the next primary, with its settings and its statements', async () => {
     const session = await connect();

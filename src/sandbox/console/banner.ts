@@ -18,6 +18,7 @@ export interface BannerFacts extends Addresses {
   readonly commandsConfig: string | undefined;
   readonly hasBranches: boolean;
   readonly hasMoves: boolean;
+  readonly hasCausalReads: boolean;
   readonly platform: SandboxPlatform | undefined;
   /** With psql the banner shows psql commands, without it commands of this program. */
   readonly hasPsql: boolean;
@@ -53,6 +54,7 @@ export function banner(facts: BannerFacts): string {
     `  Traffic  ${command} traffic     # 20 writes a second, until the same again`,
     `  Config   ${command} config > second.yaml     # for a second Pointsman, and for check --live`,
     ...moveLines(facts),
+    ...readLines(facts),
     ...branchLines(facts),
     ...platformLines(facts),
     '',
@@ -67,6 +69,15 @@ function moveLines({ hasMoves, commandsConfig, program, write, hasPsql }: Banner
     `${program} sessions -c ${commandsConfig}     # the column MOVES says which can; explain ID says why`,
   ];
   return lines.map((line, index) => `  ${(index === 0 ? 'Moves' : '').padEnd(8)} ${line}`);
+}
+
+function readLines({ hasCausalReads, commandsConfig, command, program }: BannerFacts): readonly string[] {
+  if (!hasCausalReads || commandsConfig === undefined) return [];
+  return [
+    `  Reads    ${command} traffic     # 5 times a second a new row is read on the read port: none is missed`,
+    `           ${command} slow replica     # now reads wait there, are late, and move; heal ends it`,
+    `           ${program} sessions -c ${commandsConfig}     # read waits; explain ID says for what`,
+  ];
 }
 
 function branchLines({ hasBranches, commandsConfig, program, write }: BannerFacts): readonly string[] {

@@ -1,5 +1,12 @@
 // The configuration of the Pointsman in front of the sandbox, as a user would write it for such a cluster. Pure.
-import type { Sandbox, BranchPlace, SandboxBranches, SandboxLookup, SandboxPlatform } from '../sandbox.ts';
+import type {
+  Sandbox,
+  BranchPlace,
+  SandboxBranches,
+  SandboxLookup,
+  SandboxPlatform,
+  SandboxQuestions,
+} from '../sandbox.ts';
 import type { SandboxTls, SkillDialect } from '../sandbox.ts';
 import { stringify } from 'yaml';
 import { connectionUrl, quoted } from './connection-url.ts';
@@ -17,7 +24,7 @@ export interface Addresses {
 /** The API that the list of branches comes from. */
 export type BranchApi = 'storage' | 'console';
 
-export interface RoutedSandbox extends Pick<Sandbox, 'app' | 'lookup' | 'members' | 'scope' | 'tls'> {
+export interface RoutedSandbox extends Pick<Sandbox, 'app' | 'lookup' | 'members' | 'questions' | 'scope' | 'tls'> {
   /** Undefined: without branches. */
   readonly branches: { readonly source: BranchApi; readonly from: SandboxBranches } | undefined;
   /** Sessions move, if there is a lookup role. */
@@ -56,7 +63,7 @@ function tenHigher(address: string): string {
 
 /** It has the branches of this moment. */
 export function pointsmanConfig(
-  { scope, members, branches, platform, lookup, hasMoves, tls }: RoutedSandbox,
+  { scope, members, branches, platform, lookup, questions, hasMoves, tls }: RoutedSandbox,
   addresses: Addresses,
 ): string {
   const document = stringify({
@@ -68,7 +75,10 @@ export function pointsmanConfig(
     },
     ...(branches === undefined ? {} : { branches: branchesSection(branches.source, branches.from) }),
     ...(platform === undefined ? {} : { platform: platformSection(platform.dialect, platform.at) }),
-    ...(lookup === undefined || !hasMoves ? {} : movesSections(lookup)),
+    ...(lookup === undefined || !hasMoves
+      ? {}
+      : { moves: movesSection(lookup), pools: poolsSection(questions !== undefined) }),
+    ...(questions === undefined ? {} : questionsSections(questions)),
     ...(tls === undefined ? {} : tlsSections(tls, lookup)),
     listeners: [
       { address: addresses.write, pool: 'write' },
@@ -97,16 +107,25 @@ function addressesOf(places: readonly BranchPlace[]): Readonly<Record<string, st
 }
 
 /** Sessions move wherever they can: also without warning, and at each planned way out of a pool. */
-function movesSections(lookup: SandboxLookup): object {
+function movesSection(lookup: SandboxLookup): object {
+  return { mode: 'always', roles: [lookup.role], verifiers: verifiersOf(lookup) };
+}
+
+/** A slow replica of the sandbox is later than this. */
+const CAUSAL_READS = { wait: '300ms', late: 'primary' };
+
+function poolsSection(hasCausalReads: boolean): object {
+  const causalReads = hasCausalReads ? { causal_reads: CAUSAL_READS } : {};
+  const onLeave = { lagging: 'move', old_timeline: 'move', promoted: 'move', fallback_over: 'move', operator: 'move' };
   return {
-    moves: { mode: 'always', roles: [lookup.role], verifiers: verifiersOf(lookup) },
-    pools: {
-      write: { on_leave: { demoted: 'move', operator: 'move' } },
-      read: {
-        on_leave: { lagging: 'move', old_timeline: 'move', promoted: 'move', fallback_over: 'move', operator: 'move' },
-      },
-    },
+    write: { on_leave: { demoted: 'move', operator: 'move' } },
+    read: { ...causalReads, on_leave: onLeave },
   };
+}
+
+/** Pointsman reads the streams of sessions whose reads wait, so TLS must end here. */
+function questionsSections({ user, passwordFile, cert, key }: SandboxQuestions): object {
+  return { questions: { user, password_file: passwordFile }, client: { tls: { mode: 'terminate', cert, key } } };
 }
 
 /** Clients without TLS are refused, and so are members without it. */

@@ -6,6 +6,8 @@ import type { Clock } from '../../model/instant.ts';
 export interface TrafficWay {
   readonly name: string;
   readonly write: () => Promise<void>;
+  /** From one write to the next. Milliseconds; default 50. */
+  readonly everyMs?: number;
 }
 
 export interface TrafficOptions {
@@ -96,7 +98,7 @@ export function createTraffic({ ways, clock, onStatus }: TrafficOptions): Steady
     start() {
       isOn = true;
       counted = ways.map((way) => [way, new TrafficCounts(clock)]);
-      repeat(EVERY_MS, () => counted.forEach(([{ write }, counts]) => void counts.count(write)));
+      for (const [{ write, everyMs = EVERY_MS }, counts] of counted) repeat(everyMs, () => void counts.count(write));
       repeat(STATUS_EVERY_MS, () => onStatus(sumUp((counts) => counts.status())));
     },
     stop() {

@@ -18,6 +18,7 @@ const FACTS: BannerFacts = {
   commandsConfig: undefined,
   hasBranches: false,
   hasMoves: false,
+  hasCausalReads: false,
   platform: undefined,
   hasPsql: true,
 };
@@ -67,6 +68,14 @@ test('with a platform: the commands, and the address that checks a request', () 
   expect(text).toContain(`pointsman incidents upload latest ${file}`);
   expect(text).toContain(' http://127.0.0.1:23001/message-check ');
   expect(text).not.toContain('branches');
+});
+
+test('with causal reads: how to see that reads wait', () => {
+  expect(banner(FACTS)).not.toContain('Reads');
+  const text = banner({ ...FACTS, hasCausalReads: true, commandsConfig: '/tmp/sandbox/pointsman.yaml' });
+  expect(text).toMatch(/^ {2}Reads +pointsman sandbox traffic {5}# /m);
+  expect(text).toContain('pointsman sandbox slow replica ');
+  expect(text).toContain('pointsman sessions -c /tmp/sandbox/pointsman.yaml ');
 });
 
 test('with moves: a session to leave open, and the command that takes its server away', () => {

@@ -12,6 +12,7 @@ const ROUTED: RoutedSandbox = {
   branches: undefined,
   platform: undefined,
   lookup: undefined,
+  questions: undefined,
   hasMoves: false,
   tls: undefined,
 };
@@ -60,6 +61,18 @@ test('with moves: the role of the application, the lookup role, and each planned
   const [write, read] = config.pools;
   expect(write?.onLeave).toMatchObject({ demoted: 'move', operator: 'move' });
   expect(read?.onLeave).toMatchObject({ lagging: 'move', promoted: 'move', fallback_over: 'move', operator: 'move' });
+});
+
+test('with causal reads: the role that asks, a stream that can be read, and sessions that move', () => {
+  const questions = { user: 'monitor', passwordFile: '/tmp/monitor', ...SERVER };
+  const routed = { ...ROUTED, lookup: LOOKUP, questions, hasMoves: true };
+  const config = loaded(routed);
+  expect(config.questions).toMatchObject({ user: 'monitor', passwordFile: '/tmp/monitor' });
+  expect(config.client.tls.mode).toBe('terminate');
+  expect(config.pools.map(({ causalReads }) => causalReads)).toEqual([undefined, { waitMs: 300, late: 'primary' }]);
+  expect(config.pools[1]?.onLeave.lagging).toBe('move');
+  const tls = { caFile: tlsFile('ca.pem'), ...SERVER };
+  expect(loaded({ ...routed, tls }).client.tls.mode).toBe('require');
 });
 
 test('with TLS: clients without it are refused, and members are verified', () => {

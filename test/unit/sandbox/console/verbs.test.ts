@@ -37,6 +37,7 @@ function aSandbox({ leader = 'pg-1', faulty = [], fails }: Situation = {}): { sa
     branches: undefined,
     platform: undefined,
     lookup: undefined,
+    questions: undefined,
     tls: undefined,
     leader: () => members.find(({ name }) => name === leader),
     faulty: () => faulty,
