@@ -63,7 +63,14 @@ export class Recording {
       addTo(known.entry, event, number, at);
       return true;
     }
-    const entry: Open = { number, at, event, count: 1, last: { number, at, event }, waits: waitsOf(event) };
+    const entry: Open = {
+      number,
+      at,
+      event,
+      count: countOf(event),
+      last: { number, at, event },
+      waits: waitsOf(event),
+    };
     if (slot !== undefined) this.#slots.set(slot, { value, entry });
     this.#keep(group, entry);
     return true;
@@ -125,10 +132,15 @@ interface Period {
 const FIRST: Period = { number: 1, isOpen: undefined, since: -Infinity };
 
 function addTo(entry: Open, event: ReportedEvent, number: number, at: Instant): void {
-  entry.count += 1;
+  entry.count += countOf(event);
   if (at < entry.at) entry.at = at;
   if (at >= entry.last.at) entry.last = { number, at, event };
   if (event.kind === 'hold_ended') entry.waits?.add(event.waitedMs);
+}
+
+/** An event of late reads stands for many. */
+function countOf(event: ReportedEvent): number {
+  return event.kind === 'reads_late' ? event.count : 1;
 }
 
 function waitsOf(event: ReportedEvent): Waits | undefined {
@@ -157,6 +169,11 @@ const PLACES: EventHandlers<
   login_refused: ({ pool, member, sqlState }) => ({
     group: 'traffic',
     slot: `login ${pool} ${member} ${sqlState}`,
+    gapMs: BURST_MS,
+  }),
+  reads_late: ({ pool, member, result }) => ({
+    group: 'traffic',
+    slot: `late ${pool} ${member} ${result}`,
     gapMs: BURST_MS,
   }),
   member_tls_failed: ({ member, reason }) => ({ group: 'traffic', slot: `tls ${member} ${reason}`, gapMs: BURST_MS }),

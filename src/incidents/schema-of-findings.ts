@@ -89,6 +89,17 @@ export const anyFinding = z.discriminatedUnion('finding', [
     failed: byReason.describe('Their move failed: close reasons. They are among the sessions that were cut.'),
     longest_gap_seconds: seconds.describe('Without a server, of a session that moved.'),
   }),
+  finding('reads_late', 'Causal reads that were late on a member (`causal_reads` of the pool).', {
+    pool,
+    member: member.describe('It did not show in time what the reads had to see.'),
+    total: count,
+    moved: count.describe('Their sessions moved to a member that showed all.'),
+    refused: count,
+    stale: count.describe('They ran all the same.'),
+    from: time.describe('The first.'),
+    to: time.describe('The last.'),
+    seconds,
+  }),
   finding('sessions_cut', 'Sessions that did not end by their clients.', {
     total: count,
     groups: list(

@@ -13,6 +13,7 @@ export const INCIDENT_KINDS = [
   'two_primaries',
   'read_pool_empty',
   'sessions_evicted',
+  'reads_late',
   'all_members_silent',
 ] as const;
 export type IncidentKind = (typeof INCIDENT_KINDS)[number];

@@ -5,12 +5,16 @@ import { CLOSE_REASONS, type CloseReason } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { ReportedEvent } from '../reports/events.ts';
+import { sumOf } from '../model/sums.ts';
+import type { EventOf, ReportedEvent } from '../reports/events.ts';
 import type { IncidentKind } from './schema.ts';
 
 /** An incident opens when this many sessions are evicted within EVICTIONS_MS. */
 const MANY_EVICTIONS = 10;
 const EVICTIONS_MS = 10_000;
+
+/** The same with causal reads that were refused, or ran although they were late. */
+const MANY_LATE = 10;
 
 /** One lost probe of the only member is no silence of all. */
 const SILENT_PROBES = 2;
@@ -33,6 +37,7 @@ export class TroubleWatch {
   readonly #silence = new Map<MemberName, number>();
   #areSilent = false;
   #evictions: Instant[] = [];
+  #late: { readonly at: Instant; readonly count: number }[] = [];
   #missedSince: Instant | undefined;
 
   /** `isExclusive`: undefined for a pool that does not exist. */
@@ -45,6 +50,7 @@ export class TroubleWatch {
     if (event.kind === 'route_changed') return this.#takeRoute(event.pool, event.to, at);
     if (event.kind === 'probe_finished') return this.#takeProbe(event.member, event.outcome);
     if (event.kind === 'session_closed') return this.#takeClosed(event.reason, at);
+    if (event.kind === 'reads_late') return this.#takeLate(event, at);
     if (event.kind === 'members_changed') for (const member of event.removed) this.#silence.delete(member);
     if (event.kind === 'config_reloaded') this.#forgetPools();
     return [];
@@ -113,6 +119,15 @@ export class TroubleWatch {
     if (this.#evictions.length < MANY_EVICTIONS) return [];
     this.#evictions = [];
     return ['sessions_evicted'];
+  }
+
+  /** A session that moves takes its read along, and its client notices nothing. */
+  #takeLate({ result, count }: EventOf<'reads_late'>, at: Instant): readonly IncidentKind[] {
+    if (result === 'moved') return [];
+    this.#late = [...this.#late.filter((one) => one.at > at - EVICTIONS_MS), { at, count }];
+    if (sumOf(this.#late, (one) => one.count) < MANY_LATE) return [];
+    this.#late = [];
+    return ['reads_late'];
   }
 }
 

@@ -7,6 +7,7 @@ import type { IncidentEvidence } from './recorded-events.ts';
 import { aboutInterruption } from './interruption-findings.ts';
 import { interruptionsOf } from './interruptions.ts';
 import { sessionsMoved } from './move-findings.ts';
+import { readsLate } from './read-findings.ts';
 import { planFindings } from './plan-findings.ts';
 
 export function findingsOf(evidence: IncidentEvidence): readonly Finding[] {
@@ -16,6 +17,7 @@ export function findingsOf(evidence: IncidentEvidence): readonly Finding[] {
     ...planFindings(interruptions, evidence),
     ...timelines(evidence),
     ...sessionsMoved(evidence),
+    ...readsLate(evidence),
     ...sessionsCut(evidence),
     ...loginsRefused(evidence),
     ...holds(evidence),

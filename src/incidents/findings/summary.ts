@@ -12,6 +12,7 @@ const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
   two_primaries: 'two members claimed to be the primary',
   read_pool_empty: 'the read pool fell back to the primary',
   sessions_evicted: 'many sessions evicted',
+  reads_late: 'many reads late',
   all_members_silent: 'all members silent',
 };
 
@@ -44,6 +45,7 @@ export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, finding
       ? []
       : [`timeline ${timeline.before ?? '?'} to ${timeline.after ?? '?'}`]),
     ...moves(of('sessions_moved')),
+    ...of('reads_late').map(lateReads),
     ...of('sessions_cut').map(({ total }) => `${countText(total, 'session')} cut`),
     ...of('logins_refused').map(refusedLogins),
     ...waits(of('holds')),
@@ -58,6 +60,11 @@ export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, finding
 function wordsOf(kind: IncidentKind, planned: Plan, members: number): string {
   if (kind !== 'primary_lost' || planned !== 'planned') return KIND_WORDS[kind];
   return members > 1 ? 'change of the primary' : 'pause of writes';
+}
+
+/** `340 reads late on pg-3` */
+function lateReads({ total, member }: FindingOf<'reads_late'>): string {
+  return `${countText(total, 'read')} late on ${member}`;
 }
 
 /** The reason only if there is one alone: the finding has all of them. */

@@ -10,6 +10,7 @@ import { Operate } from '../operate/operation-buttons.tsx';
 import { usePageState } from '../state/store.ts';
 import { titleOf } from '../view/headline.ts';
 import { Branches } from './branch-panel.tsx';
+import { CausalReads } from './reads-panel.tsx';
 import { Events } from './event-panel.tsx';
 import { Header } from './header.tsx';
 import { Limits } from './limits.tsx';
@@ -51,6 +52,7 @@ export function Page(): JSX.Element {
             <div class="page-column">
               <Notices status={status} />
               <Waiting status={status} />
+              <CausalReads status={status} />
               <Charts status={status} />
               <Limits status={status} />
               <Operate />

@@ -14,6 +14,7 @@ const TITLES: Readonly<Record<IncidentFinding['finding'], string>> = {
   timelines: 'Timelines',
   members_refused: 'Members not used',
   sessions_moved: 'Sessions moved',
+  reads_late: 'Late reads',
   sessions_cut: 'Sessions cut',
   logins_refused: 'Logins refused',
   holds: 'Clients that waited',

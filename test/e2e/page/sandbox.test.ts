@@ -1,9 +1,11 @@
-// The address of the status page that the sandbox prints, and the token beside it: both work.
+// The address of the status page that the sandbox prints, and the token beside it: both work. It shows causal reads.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, inBrowser } from '../../support/browser/chromium.ts';
 import { connection } from '../../support/browser/page-lab.ts';
+import { runStatement } from '../../../src/sandbox/console/statement.ts';
 import { openTab } from '../../support/browser/tab.ts';
 import { SandboxProcess } from '../../support/processes/sandbox-process.ts';
+import { waitUntil } from '../../support/waiting/wait.ts';
 
 const PRINTED = /(http:\/\/\S+\/)\s.*token (\S+)/;
 
@@ -11,7 +13,7 @@ describeInBrowser('the status page of the sandbox', () => {
   const running = inBrowser();
   let sandbox: SandboxProcess;
   beforeAll(async () => {
-    sandbox = await SandboxProcess.start();
+    sandbox = await SandboxProcess.start(['--causal-reads']);
   });
   afterAll(async () => {
     await sandbox.end('SIGINT');
@@ -28,5 +30,25 @@ describeInBrowser('the status page of the sandbox', () => {
     await page.getByText('All members are probed.').waitFor({ timeout: 20_000 });
     expect(faults).toEqual([]);
     await close();
+  });
+
+  it('shows the reads that wait, and the late ones of a slow replica', { timeout: 120_000 }, async () => {
+    const tab = await openTab(running.browser, `http://${sandbox.admin}/`);
+    const panel = tab.page.getByRole('region', { name: 'Causal reads' });
+    const readBack = async (): Promise<void> => {
+      await runStatement(sandbox.write, 'insert into visits default values');
+      await runStatement(sandbox.read, 'select count(*) from visits');
+    };
+    await readBack();
+    await panel.getByText(/in the last minute: they waited/).waitFor({ timeout: 30_000 });
+    expect(await sandbox.second('slow', 'replica')).toMatchObject({ code: 0 });
+    const isLate = async (): Promise<boolean> => {
+      await readBack();
+      return panel.getByText(/late on pg-/).isVisible();
+    };
+    await waitUntil('a late read on the page', isLate, { timeoutMs: 60_000, explain: async () => sandbox.output });
+    await tab.screenshot('sandbox-causal-reads');
+    expect(tab.faults).toEqual([]);
+    await tab.close();
   });
 });

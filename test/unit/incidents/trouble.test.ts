@@ -41,6 +41,15 @@ const evicted: ReportedEvent = {
   toClientBytes: 0,
 };
 
+const late = (result: 'moved' | 'error' | 'stale', count: number): ReportedEvent => ({
+  kind: 'reads_late',
+  pool: 'read',
+  member: 'pg-3',
+  result,
+  count,
+  why: 'pg-3 is behind pg-1.',
+});
+
 const twoPrimaries: ReportedEvent = {
   kind: 'route_changed',
   pool: 'write',
@@ -76,6 +85,8 @@ test.each<[string, (ReportedEvent | number)[], string[]]>([
   ['all are silent', [probe('a', 'yes'), probe('a', 'timeout'), probe('a', 'refused')], ['all_members_silent']],
   ['one of two is silent', [probe('b', 'no'), ...Array.from({ length: 9 }, () => probe('a', 'timeout'))], []],
   ['a fault of our own is no silence', Array.from({ length: 9 }, () => probe('a', 'local')), []],
+  ['many late reads', [late('error', 1), late('stale', 9), late('error', 9)], ['reads_late']],
+  ['late reads that moved', [late('moved', 100), late('error', 9), 10_001, late('error', 9)], []],
   ['many evictions', Array.from({ length: 15 }, () => evicted), ['sessions_evicted']],
   ['a few evictions', [...Array.from({ length: 9 }, () => evicted), 10_001, evicted], []],
 ])('%s', (_, events, kinds) => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StandingDocument } from '../../../src/documents/member-document.ts';
 import { branchesInOrder, branchesText } from '../../../src/page/view/branch-words.ts';
+import { causalReadsOf, waitText } from '../../../src/page/view/late-reads.ts';
 import { announcement, isHeldAsPlanned, secondsAfter, titleOf } from '../../../src/page/view/headline.ts';
 import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';
 import { routesOf } from '../../../src/page/view/routes.ts';
@@ -44,6 +45,45 @@ test.each([
   [273_600, '3 d 4 h'],
 ])('%f seconds: %s', (seconds, text) => {
   expect(ageText(seconds)).toBe(text);
+});
+
+const RESULTS = { free: 0, at_once: 0, waited: 0, moved: 0, error: 0, stale: 0, cancelled: 0 };
+const MINUTE = { results: RESULTS, late: 0, late_on: {}, mean_wait_seconds: null, longest_wait_seconds: 0 };
+
+test('causal reads: those that wait, and the last minute', () => {
+  const busy = {
+    ...MINUTE,
+    results: { ...RESULTS, waited: 860, moved: 300, error: 40 },
+    late: 340,
+    late_on: { 'pg-3': 339, 'pg-2': 1 },
+    mean_wait_seconds: 0.0042,
+    longest_wait_seconds: 0.5,
+  };
+  const reads = (waiting: number, minute: typeof busy | typeof MINUTE) => ({
+    causal_reads: { waiting, results: RESULTS, last_minute: minute },
+  });
+  const free = { ...MINUTE, results: { ...RESULTS, free: 1 } };
+  expect(
+    causalReadsOf([
+      poolOf('write'),
+      poolOf('read', reads(3, busy)),
+      poolOf('a', reads(0, MINUTE)),
+      poolOf('b', reads(0, free)),
+    ]),
+  ).toEqual([
+    {
+      pool: 'read',
+      waiting: 3,
+      late: 340,
+      lateOn: 'late on pg-3, pg-2',
+      minute:
+        '1\u202f200 reads in the last minute: they waited 4.2 ms on average, 500 ms at most. ' +
+        'Late: 300 moved, 40 refused.',
+    },
+    { pool: 'a', waiting: 0, late: 0, lateOn: '', minute: 'No read in the last minute.' },
+    { pool: 'b', waiting: 0, late: 0, lateOn: '', minute: '1 read in the last minute: none had to wait.' },
+  ]);
+  expect([0.00034, 0.0042, 0.31, 1.25].map(waitText)).toEqual(['0.34 ms', '4.2 ms', '310 ms', '1.3 s']);
 });
 
 test('a long name keeps its beginning and its end', () => {
