@@ -39,7 +39,7 @@ export interface Shares {
 const TICK_MS = 500;
 /** How long a busy session is waited for. Milliseconds. */
 const BUSY_MS = 2_000;
-/** A session that was busy all the time is left alone for so long. Milliseconds. */
+/** A session that was busy all the time is left alone for so long, and a member that is behind. Milliseconds. */
 const PAUSE_MS = 30_000;
 /** Attempts that lead to the member, 250 ms apart. Later ones lead to any. */
 const ATTEMPTS = 8;
@@ -51,6 +51,8 @@ interface Round {
   isOver: boolean;
   /** A session has reached it. */
   isProven: boolean;
+  /** A session found it behind, and went elsewhere: no other one leaves for it until then. */
+  restsUntil: Instant;
 }
 
 interface PoolMoves {
@@ -142,7 +144,13 @@ export class Spreader {
       if (random() >= 1 / processes) continue;
       const round = moves.rounds.get(shift.to);
       // The first one goes alone.
-      if (round === undefined || round.isOver || (!round.isProven && hasUnderway(moves, shift.to))) continue;
+      if (
+        round === undefined ||
+        round.isOver ||
+        now < round.restsUntil ||
+        (!round.isProven && hasUnderway(moves, shift.to))
+      )
+        continue;
       const session = takeOne(movable.get(shift.from) ?? [], random);
       if (session?.movable === undefined) continue;
       if (tokens.take(now) > 0) return;
@@ -170,7 +178,8 @@ export class Spreader {
       moves.underway.delete(session);
       if (progress.kind === 'moved') {
         this.#movedAt.set(session, this.#clock.now());
-        round.isProven ||= progress.to === shift.to;
+        if (progress.to === shift.to) round.isProven = true;
+        else Object.assign(round, { isProven: false, restsUntil: this.#clock.now() + PAUSE_MS });
       } else if (progress.kind === 'stayed') {
         // One that is pinned is not asked again for long.
         if (progress.reason !== 'busy') this.#movedAt.set(session, now);
@@ -224,7 +233,8 @@ export class Spreader {
 
   #roundOf({ rounds }: PoolMoves, member: MemberName, openedAt: Instant): Round {
     const known = rounds.get(member);
-    const round = known?.openedAt === openedAt ? known : { openedAt, isOver: false, isProven: false };
+    const round =
+      known?.openedAt === openedAt ? known : { openedAt, isOver: false, isProven: false, restsUntil: -Infinity };
     rounds.set(member, round);
     return round;
   }

@@ -25,7 +25,7 @@ let isShared: boolean;
 /** The instants of the moves of each session. */
 let moves: Map<number, number[]>;
 let asked: number;
-let answer: 'moves' | 'stays' | 'fails';
+let answer: 'moves' | 'stays' | 'fails' | 'comes back';
 let table = aTableOf({});
 let picker: Picker;
 let spreader: Spreader;
@@ -88,7 +88,7 @@ function openOne(first: Name): void {
       asked += 1;
       if (answer === 'stays') return onProgress({ kind: 'stayed', reason: 'listening' });
       if (answer === 'fails') return onProgress({ kind: 'failed', reason: 'move_restore', detail: undefined });
-      const suits = goal?.next()?.suits ?? (() => false);
+      const suits = (answer === 'moves' ? goal?.next()?.suits : undefined) ?? (() => false);
       onProgress({ kind: 'parked' });
       clock.schedule(20, () => {
         const to = (['a', 'b', 'c'] as const).find((member) => suits({ member, address: ADDRESSES[member] })) ?? at;
@@ -185,6 +185,15 @@ test('a move that ends its session is the last one to that member', async () => 
   comesBack(60);
   await clock.advance(600_000);
   expect([asked, clock.pending()]).toEqual([1, 0]);
+});
+
+test('a member that is behind is tried with one session in 30 s', async () => {
+  answer = 'comes back';
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 50 } });
+  comesBack(60);
+  await clock.advance(90_000);
+  expect(asked).toBeGreaterThan(1);
+  expect(asked).toBeLessThanOrEqual(3);
 });
 
 test.each([
