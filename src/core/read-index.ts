@@ -53,8 +53,8 @@ const BEHIND = { kind: 'no', why: 'behind' } as const;
 /** The one proven primary, on the highest timeline: it is to be asked. */
 export function primaryServer({ pools, snapshot, since }: ReadEvidence): PrimaryServer | undefined {
   const proven = provenPrimary(pools, snapshot, since);
-  const { name, postgres } = proven?.record.member ?? {};
-  if (proven === undefined || name === undefined || postgres === undefined) return undefined;
+  if (proven?.record.member.postgres === undefined) return undefined;
+  const { name, postgres } = proven.record.member;
   return { member: name, address: postgres, timeline: proven.timeline };
 }
 

@@ -161,6 +161,12 @@ export const SURVIVORS: readonly Survivor[] = [
       'highest !== undefined || report.timeline !== undefined',
     ],
   ),
+  survivorsOf('core/refused-primary', 'no body with another identifier is kept', [
+    'status.systemIdentifier === systemIdentifier',
+    'true',
+  ]),
+  survivorsOf('core/routing-table', 'both routes have as many targets', ['other?.member', 'other.member']),
+  survivorsOf('core/routing-table', 'neither is the cause of a hold', ["''", '"Stryker was here!"']),
   survivorsOf('core/succession', 'neither is below the first position that the next server reported', [
     '-Infinity',
     '+Infinity',

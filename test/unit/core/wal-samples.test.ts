@@ -20,6 +20,13 @@ function after(instants: readonly number[], startedAt = 'monday'): WalSamples {
   return samples;
 }
 
+/** The instants that are left of these positions, newest first. */
+function kept(...positions: readonly (readonly [at: number, timeline: number])[]): readonly number[] {
+  let samples: WalSamples = new Map();
+  for (const [at, timeline] of positions) samples = withSnapshot(samples, snapshotOf({ ...position(at), timeline }));
+  return (samples.get('pg-1') ?? []).map(({ at }) => at);
+}
+
 describe('the samples of a primary', () => {
   it('are its positions, newest first', () => {
     const samples = after([1, 1_000]).get('pg-1');
@@ -63,7 +70,58 @@ describe('the samples of a primary', () => {
     expect(old?.map(({ at }) => at)).toContain(3_000);
   });
 
+  it('are there for an hour to the millisecond', () => {
+    expect(kept([0, 1], [3_600_000, 1])).toEqual([3_600_000, 0]);
+    expect(kept([0, 1], [3_600_001, 1])).toEqual([3_600_001]);
+  });
+
+  it.each<[string, readonly (readonly [at: number, timeline: number])[], readonly number[]]>([
+    [
+      'its neighbours are close enough',
+      [
+        [0, 1],
+        [10, 1],
+        [25, 1],
+        [100, 1],
+      ],
+      [100, 25, 0],
+    ],
+    [
+      'they are too far from each other',
+      [
+        [0, 1],
+        [10, 1],
+        [26, 1],
+        [100, 1],
+      ],
+      [100, 26, 10, 0],
+    ],
+    [
+      'it is the last one of its timeline',
+      [
+        [0, 1],
+        [10, 1],
+        [25, 2],
+        [100, 2],
+      ],
+      [100, 25, 10, 0],
+    ],
+    [
+      'it is the first one of its timeline',
+      [
+        [0, 1],
+        [10, 2],
+        [25, 2],
+        [100, 2],
+      ],
+      [100, 25, 10, 0],
+    ],
+  ])('are fewer, or not: %s', (_, positions, left) => {
+    expect(kept(...positions)).toEqual(left);
+  });
+
   it('go with their member', () => {
+    expect(withSnapshot(after([1]), emptySnapshot('lab')).size).toBe(0);
     expect([...withSnapshot(after([1]), snapshotOf(position(2), 'pg-2')).keys()]).toEqual(['pg-2']);
   });
 });
