@@ -1,14 +1,17 @@
 // `npm run mutants -- ROOM…`: changes the code of a room at one place after another, and expects a test to fail.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { readReport, scoreOf, unexplained } from './report.ts';
 import { SURVIVORS } from './survivors.ts';
 import { WIRE_SURVIVORS } from './wire-survivors.ts';
 
-const USAGE = `npm run mutants -- [--quick] ROOM...
+const USAGE = `npm run mutants -- [--quick] [--every N] [--seeds N] ROOM...
   --quick  with the unit tests of the room's own folder alone, and without the mutants of constants
+  --every N  only each Nth mutant
+  --seeds N  so many histories of the simulation, in a room over sockets (24)
   ROOM  a folder or a file of src, such as core, core/lag or wire/follow. Its tests are those in the folders of the
         same name in test/unit and test/property.`;
 /** The decision, the protocol and the stages of a session: 95 of 100 mutants have to die, elsewhere 90. */
@@ -19,10 +22,24 @@ const TOP = new URL('../..', import.meta.url).pathname;
 const STRYKER = join(TOP, 'node_modules/.cache/mutants');
 const PROGRAM = join(STRYKER, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 
-const args = process.argv.slice(2);
-const isQuick = args.includes('--quick');
+/** Rooms that live on sockets. Their tests over sockets and the simulation judge, too, and no mutant of a constant. */
+const OVER_SOCKETS = /^(?:proxy|cluster\/switchover)(?:\/|$)/;
+/** Tests that need a program or a process of its own, or that stop all sockets of the process. */
+const NOT_IN_PROCESS =
+  /support\/(?:sandbox\/postgres|processes|patroni|clusters|applications|moves|containers)|child_process|vanished/;
+const SEEDS = 'test/mutation/seeds.ts';
+
+const { values, positionals: rooms } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    every: { type: 'string', default: '1' },
+    seeds: { type: 'string', default: '24' },
+  },
+});
+const isQuick = values.quick;
+const overSockets = !isQuick && rooms.some((room) => OVER_SOCKETS.test(room));
 const kinds = isQuick ? ['unit'] : ['unit', 'property'];
-const rooms = args.filter((arg) => arg !== '--quick');
 if (rooms.length === 0) throw new Error(USAGE);
 const mutate = rooms.map((room) => {
   if (existsSync(join(TOP, 'src', `${room}.ts`))) return `src/${room}.ts`;
@@ -30,12 +47,13 @@ const mutate = rooms.map((room) => {
   throw new Error(`src/${room} does not exist\n${USAGE}`);
 });
 const folders = new Set(rooms.map((room) => testsOf(room)));
-const MUTANTS_TESTS = [...folders]
-  .flatMap((folder) => kinds.map((kind) => `test/${kind}/${folder}/**/*.test.ts`))
-  .join(',');
+const MUTANTS_TESTS = [
+  ...[...folders].flatMap((folder) => kinds.map((kind) => `test/${kind}/${folder}/**/*.test.ts`)),
+  ...(overSockets ? [...rooms.flatMap((room) => inProcess(room)), SEEDS] : []),
+].join(',');
 
 install();
-const results = readReport(mutated());
+const results = readReport(mutated(), Number(values.every));
 const left = unexplained(results, [...SURVIVORS, ...WIRE_SURVIVORS]);
 for (const { file, line, code, mutant } of left) console.log(`${file}:${line}\n  - ${code}\n  + ${mutant}`);
 for (const result of results) {
@@ -45,11 +63,19 @@ const score = scoreOf(results);
 console.log(`${score.toFixed(1)} % of the mutants died; ${left.length} survivors have no reason in survivors.ts`);
 if (score < (rooms.every((room) => STRICT.test(room)) ? 95 : 90) || left.length > 0) process.exitCode = 1;
 
-/** The folder of the tests that run; a quick run takes those beside the room. */
+/** The folder of the tests that run. Beside those of a room over sockets and in a quick run there are no others. */
 function testsOf(room: string): string {
   const [wing = room] = room.split('/');
   const nearest = existsSync(join(TOP, 'src', `${room}.ts`)) ? dirname(room) : room;
-  return isQuick && existsSync(join(TOP, 'test/unit', nearest)) ? nearest : wing;
+  return (isQuick || OVER_SOCKETS.test(room)) && existsSync(join(TOP, 'test/unit', nearest)) ? nearest : wing;
+}
+
+/** The tests over sockets that need nothing but this process. */
+function inProcess(room: string): readonly string[] {
+  const folder = existsSync(join(TOP, 'src', `${room}.ts`)) ? dirname(room) : room;
+  return globSync(`test/integration/${folder}/**/*.test.ts`, { cwd: TOP })
+    .filter((path) => !NOT_IN_PROCESS.test(readFileSync(join(TOP, path), 'utf8')))
+    .toSorted();
 }
 
 /** It takes vitest from this repository. */
@@ -73,7 +99,7 @@ function mutated(): string {
     // Each load of a file of tests stays in memory.
     maxTestRunnerReuse: 500,
     coverageAnalysis: 'perTest',
-    ignoreStatic: isQuick,
+    ignoreStatic: isQuick || overSockets,
     warnings: { slow: false },
     // A busy machine kills no mutant.
     timeoutMS: 30_000,
@@ -97,7 +123,13 @@ function mutated(): string {
 }
 
 function run(program: string, args: readonly string[], cwd: string): void {
-  const env = { ...process.env, MUTANTS_TESTS, MUTANTS_QUICK: String(isQuick) };
+  const env = {
+    ...process.env,
+    MUTANTS_TESTS,
+    MUTANTS_EVERY: values.every,
+    MUTANTS_SEEDS: values.seeds,
+    MUTANTS_CONSTANTS: String(!isQuick && !overSockets),
+  };
   const { status } = spawnSync(program, args, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] });
   if (status !== 0) throw new Error(`${program} ended with ${status}`);
 }

@@ -20,7 +20,9 @@ interface Suite {
   readonly after: Hook[];
 }
 
+export const HANGS = 'The test hangs';
 const HANGS_MS = 10_000;
+let hangsMs = HANGS_MS;
 const { setTimeout: later, clearTimeout: stop, setImmediate: soon } = globalThis;
 
 /** These tests fake no other timer. */
@@ -41,6 +43,7 @@ let suite = aSuite('', undefined);
 let tests: { readonly name: string; readonly within: Suite; readonly run: Hook }[] = [];
 let finished: Hook[] = [];
 let failures: unknown[] = [];
+let fails: (reason: unknown) => void = () => undefined;
 
 /** The tests that were described since the last call. */
 export function collected(file: string): readonly PlainTest[] {
@@ -55,8 +58,9 @@ export function collected(file: string): readonly PlainTest[] {
   return all;
 }
 
-/** Undefined: it holds. */
-export async function runTest({ before, after, run }: PlainTest): Promise<string | undefined> {
+/** Undefined: it holds. Each of its steps takes `withinMs` at the most. */
+export async function runTest({ before, after, run }: PlainTest, withinMs = HANGS_MS): Promise<string | undefined> {
+  hangsMs = withinMs;
   failures = [];
   finished = [];
   try {
@@ -69,9 +73,10 @@ export async function runTest({ before, after, run }: PlainTest): Promise<string
   return failures.length === 0 ? undefined : String(failures[0]);
 }
 
-/** A rejection that no code awaits. */
+/** An error that no code handles: the test ends. */
 export function addFailure(reason: unknown): void {
   failures.push(reason);
+  fails(reason);
 }
 
 export function describe(name: string, body: Hook): void {
@@ -132,7 +137,8 @@ async function ends(result: unknown): Promise<void> {
   if (!(result instanceof Promise)) return;
   let timer: ReturnType<typeof later> | undefined;
   const hangs = new Promise((_resolve, reject) => {
-    timer = later(() => reject(new Error('The test hangs')), HANGS_MS);
+    timer = later(() => reject(new Error(HANGS)), hangsMs);
+    fails = reject;
   });
   try {
     await Promise.race([result, hangs]);

@@ -4,6 +4,7 @@ import type { Survivor } from './survivors.ts';
 
 const position = z.object({ line: z.number(), column: z.number() });
 const mutant = z.object({
+  id: z.string(),
   status: z.string(),
   replacement: z.string().default(''),
   location: z.object({ start: position, end: position }),
@@ -26,16 +27,16 @@ export interface FileResult {
 const DEAD = ['Killed', 'Timeout'];
 const ALIVE = ['Survived', 'NoCoverage'];
 
-/** By file. Mutants that are no program are not counted. */
-export function readReport(text: string): readonly FileResult[] {
+/** By file, of each `every`th mutant. Mutants that are no program are not counted. */
+export function readReport(text: string, every: number): readonly FileResult[] {
   const { files } = report.parse(JSON.parse(text));
-  return Object.entries(files).map(([file, { source, mutants }]) => ({
-    file,
-    mutants: mutants.filter(({ status }) => [...DEAD, ...ALIVE].includes(status)).length,
-    alive: mutants
+  return Object.entries(files).map(([file, { source, mutants: all }]) => {
+    const mutants = all.filter(({ id, status }) => Number(id) % every === 0 && [...DEAD, ...ALIVE].includes(status));
+    const alive = mutants
       .filter(({ status }) => ALIVE.includes(status))
-      .map((one) => ({ file, line: one.location.start.line, code: replaced(source, one), mutant: one.replacement })),
-  }));
+      .map((one) => ({ file, line: one.location.start.line, code: replaced(source, one), mutant: one.replacement }));
+    return { file, mutants: mutants.length, alive };
+  });
 }
 
 /** The share of the mutants that died, in percent. */

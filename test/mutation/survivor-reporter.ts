@@ -10,7 +10,7 @@ interface TestedMutant {
 
 class SurvivorReporter {
   onMutantTested({ status, fileName, location, replacement }: TestedMutant): void {
-    if (status === 'Killed' || status === 'CompileError') return;
+    if (['Killed', 'CompileError', 'RuntimeError', 'Ignored'].includes(status)) return;
     console.log(`${status}: ${relative('.', fileName)}:${location.start.line}  ${replacement}`);
   }
 }

@@ -8,13 +8,14 @@ const at = (line: number, column: number, endLine: number, endColumn: number): o
   end: { line: endLine, column: endColumn },
 });
 const MUTANTS = [
-  { status: 'Killed', replacement: 'false', location: at(2, 5, 3, 8) },
-  { status: 'Survived', replacement: 'true', location: at(2, 5, 3, 8) },
-  { status: 'NoCoverage', replacement: '', location: at(3, 10, 3, 15) },
-  { status: 'Timeout', replacement: 'a <= 2', location: at(3, 3, 3, 8) },
-  { status: 'CompileError', replacement: 'x', location: at(1, 1, 1, 2) },
+  { id: '0', status: 'Killed', replacement: 'false', location: at(2, 5, 3, 8) },
+  { id: '1', status: 'Survived', replacement: 'true', location: at(2, 5, 3, 8) },
+  { id: '2', status: 'NoCoverage', replacement: '', location: at(3, 10, 3, 15) },
+  { id: '3', status: 'Timeout', replacement: 'a <= 2', location: at(3, 3, 3, 8) },
+  { id: '4', status: 'CompileError', replacement: 'x', location: at(1, 1, 1, 2) },
 ];
-const RESULTS = readReport(JSON.stringify({ files: { 'src/core/a.ts': { source: SOURCE, mutants: MUTANTS } } }));
+const REPORT = JSON.stringify({ files: { 'src/core/a.ts': { source: SOURCE, mutants: MUTANTS } } });
+const RESULTS = readReport(REPORT, 1);
 
 test('a mutant that no test failed is named by its code, and one that is no program is not counted', () => {
   expect(RESULTS).toEqual([
@@ -28,6 +29,11 @@ test('a mutant that no test failed is named by its code, and one that is no prog
     },
   ]);
   expect(scoreOf(RESULTS)).toBe(50);
+});
+
+test('of a sample, the others do not count, be they tried or not', () => {
+  const [file] = readReport(REPORT, 2);
+  expect(file).toMatchObject({ mutants: 2, alive: [{ code: 'go();' }] });
 });
 
 test('a survivor with a reason is not told', () => {

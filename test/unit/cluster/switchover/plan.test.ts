@@ -87,6 +87,16 @@ describe('a candidate that cannot follow the primary', () => {
       'its lag is 2 kB, the limit is 1 kB',
     ],
     [
+      'lags beyond a limit that is a text',
+      { ...lagging(2048), config: { maximum_lag_on_failover: '1024' } },
+      'its lag is 2 kB, the limit is 1 kB',
+    ],
+    ...['on', 'true'].map((mode): [string, Given, string] => [
+      `is not synchronous, and the mode is the text ${mode}`,
+      { report: withMember('pg-3', { role: 'sync_standby' }), config: { synchronous_mode: mode } },
+      'synchronous mode is on, and it is not synchronous',
+    ]),
+    [
       'is not synchronous',
       { report: withMember('pg-3', { role: 'sync_standby' }), config: { synchronous_mode: true } },
       'synchronous mode is on, and it is not synchronous',
