@@ -103,6 +103,13 @@ function limited(metric: string, limit: string): AlertCase {
   };
 }
 
+/** Reads that wait, and late ones. */
+function reads(one: Site, late: string): Series[] {
+  const of = (result: string, values: string): Series[] =>
+    both(one, 'pointsman_causal_reads_total', `pool="read",result="${result}"`, `${values}${LONG}`, `${values}${LONG}`);
+  return [...of('moved', late), ...of('waited', '0+600')];
+}
+
 function readers(one: Site, ...members: readonly string[]): Series[] {
   return ['pg-2', 'pg-3'].flatMap((member) => {
     const value = `${members.includes(member) ? 1 : 0}${LONG}`;
@@ -262,6 +269,14 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   PointsmanPositionsFail: {
     ...gauge('cluster', 'pointsman_position_failing', { member: 'pg-3' }, ['1', '0'], [1, 0]),
     labels: { member: 'pg-3' },
+  },
+  PointsmanReadsLate: {
+    of: 'cluster',
+    sick: (one) => reads(one, '0+60'),
+    healthy: (one) => reads(one, '0+0'),
+    labels: { pool: 'read' },
+    firesAt: 6,
+    isSilentAt: 5,
   },
   PointsmanMemberCertificateExpires: {
     ...gauge('cluster', MEMBER_EXPIRY, { member: 'pg-3' }, ['86400', '9999999999'], [60, 59]),

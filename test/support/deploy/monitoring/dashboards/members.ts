@@ -2,6 +2,8 @@
 import { CHOSEN, RATE, YES_NO, type Row } from './dashboard.ts';
 import { lines, table } from './panels.ts';
 
+const READ_WAIT = 'pointsman_causal_read_wait_seconds';
+
 export const MEMBERS: Row = {
   title: 'Members',
   panels: [
@@ -91,6 +93,26 @@ export const MEMBERS: Row = {
       unit: 'short',
       alerts: ['PointsmanPositionsFail'],
       width: 24,
+    }),
+    lines({
+      title: 'Causal reads',
+      description: 'Transactions of pools with causal_reads, by result, per second. Late are moved, error and stale.',
+      queries: [
+        [`sum by (pool, result) (rate(pointsman_causal_reads_total{${CHOSEN}}${RATE}))`, '{{pool}}, {{result}}'],
+      ],
+      unit: 'ops',
+      alerts: ['PointsmanReadsLate'],
+      width: 12,
+    }),
+    lines({
+      title: 'Wait of causal reads',
+      description: 'Median and 99th percentile of the time that reads waited for their replica.',
+      queries: [0.5, 0.99].map((part) => [
+        `histogram_quantile(${part}, sum by (le, pool) (rate(${READ_WAIT}_bucket{${CHOSEN}}${RATE})))`,
+        `{{pool}}, ${part * 100} %`,
+      ]),
+      unit: 's',
+      width: 12,
     }),
   ],
 };
