@@ -36,7 +36,7 @@ export class CausalReads {
 
   /** Undefined: the transactions of the session begin when they come. */
   gateFor(session: SessionControl, { name, causalReads }: PoolPolicy): ReadGate | undefined {
-    const { positions, pool, clock } = this.#options;
+    const { positions, pool, policy, clock } = this.#options;
     const train = causalReads === undefined ? undefined : this.#train();
     if (train === undefined || positions === undefined) return undefined;
     return new ReadGate({
@@ -44,6 +44,7 @@ export class CausalReads {
       train,
       clock,
       counts: this.#countsOf(name),
+      holdMs: () => policy().hold.clientTimeoutMs,
       newestQuestion: () => positions.newestQuestion(),
       detours: this.#detours,
       keepsDetour: () => pool(name)?.onLeave.fallback_over === 'keep',

@@ -40,6 +40,13 @@ export class Detours {
     return route !== undefined && route.fallback === undefined && route.lagging === undefined;
   }
 
+  /** Its fallback, if it has one, takes sessions: no switchover is under way. */
+  hasPrimary(name: PoolName): boolean {
+    const { table, pool } = this.#options;
+    const fallback = pool(name)?.fallback?.pool;
+    return fallback === undefined || openRoute(table(), fallback) !== undefined;
+  }
+
   #route(name: PoolName, from: AskedServer, covers: (server: AskedServer) => boolean): MoveRoute | undefined {
     const { table, registry, pool } = this.#options;
     const suits = (server: AskedServer): boolean => server.member !== from.member && covers(server);

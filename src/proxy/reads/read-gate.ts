@@ -23,6 +23,8 @@ export interface ReadGateOptions {
   readonly newestQuestion: () => QuestionNumber;
   /** As it is now. Undefined: a reload has removed it. */
   readonly policy: () => CausalReadsPolicy | undefined;
+  /** How long clients wait for a primary. Milliseconds. */
+  readonly holdMs: () => number;
   readonly counts: ReadCounts;
   readonly detours: Detours;
   /** `on_leave.fallback_over` of the pool is `keep`. */
@@ -186,16 +188,29 @@ export class ReadGate implements TransactionGate {
     wait?.resolve();
   }
 
-  #tooLate(waitMs: number): void {
-    const { train } = this.#options;
+  /** `waitedMs`: so far. */
+  #tooLate(waitedMs: number): void {
+    const { train, clock, policy, holdMs } = this.#options;
     if (this.#read === undefined) return undefined;
     const late = this.#waitOf(this.#read);
+    if (waitedMs < holdMs() && this.#waitsForPrimary(late)) {
+      const moreMs = Math.min(policy()?.waitMs ?? 0, holdMs() - waitedMs);
+      this.#cancelLimit = clock.schedule(moreMs, () => this.#tooLate(waitedMs + moreMs));
+      return undefined;
+    }
     const covers = train.coversOf(this.#read);
     train.remove(this.#read);
     this.#read = undefined;
     this.#state = 'late';
-    this.#late = { ...late, waitMs, covers };
+    this.#late = { ...late, waitMs: waitedMs, covers };
     return this.#settle(this.#late);
+  }
+
+  /** As clients do that are held: there is no primary to move to, or its history cannot be compared yet. */
+  #waitsForPrimary({ wait: { why } }: LateRead): boolean {
+    const { session, policy, detours } = this.#options;
+    if (policy()?.late !== 'primary') return false;
+    return why === 'primary_unproven' || why === 'timeline_unknown' || !detours.hasPrimary(session.pool);
   }
 
   /** An error, or a notice, stands behind the answers that are due. They also show whether a transaction is open. */
