@@ -1,17 +1,19 @@
 // Reads on replicas see every acknowledged write, of anybody, whatever happens to the cluster. Two workers.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientConfig } from 'pg';
 import { expect, it } from 'vitest';
-import { CREATE_REGISTERS, RegisterHistory } from '../support/applications/register-history.ts';
+import { CREATE_REGISTERS, RegisterHistory, type Sights } from '../support/applications/register-history.ts';
 import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
+import { waitForCandidates } from '../support/clusters/candidates.ts';
+import { delayReplay } from '../support/clusters/delayed-replay.ts';
+import { questionsRole } from '../support/clusters/questions-role.ts';
+import { movesConfig, prepareDatabase } from '../support/moves/prepared-database.ts';
 import { temporaryDirectory } from '../support/moves/temporary-directory.ts';
+import { Command } from '../support/processes/command.ts';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 import { SERVER } from '../support/values/tls-files.ts';
 
-const ROLE = readFileSync(new URL('../../deploy/reads.sql', import.meta.url), 'utf8');
-const PASSWORD = 'monitor-1';
 const RUN_MS = Number(process.env['CAUSAL_READS_MS'] ?? 2_000);
 const LIMIT_MS = 60_000;
 
@@ -20,16 +22,24 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
   const lab = on.clusterWithPointsman({
     sql: CREATE_REGISTERS,
     async pointsman(cluster) {
-      const { name } = await cluster.leader();
-      await cluster.sql(name, `${ROLE}; ALTER ROLE pointsman_monitor PASSWORD '${PASSWORD}'`, { timeoutMs: 20_000 });
-      const file = join(directory.path, 'monitor-password');
-      writeFileSync(file, `${PASSWORD}\n`, { mode: 0o600 });
+      await prepareDatabase(cluster);
       return {
         workers: 2,
         ...(cluster.tls === undefined && { client: { tls: { mode: 'terminate', ...SERVER } } }),
-        questions: { user: 'pointsman_monitor', password_file: file },
-        pools: { read: { causal_reads: { wait: '2s', late: 'error' }, slow_start: 0 }, plain: { check: '/replica' } },
-        listeners: ['write', 'read', 'plain'].map((pool) => ({ address: '127.0.0.1:0', pool })),
+        questions: await questionsRole(cluster, directory.path),
+        pools: {
+          read: { causal_reads: { wait: '2s', late: 'error' }, slow_start: 0 },
+          plain: { check: '/replica' },
+          moving: {
+            check: '/replica',
+            causal_reads: { wait: '2s', late: 'primary' },
+            fallback: { pool: 'write' },
+            on_leave: { promoted: 'move', fallback_over: 'move' },
+            slow_start: 0,
+          },
+        },
+        listeners: ['write', 'read', 'plain', 'moving'].map((pool) => ({ address: '127.0.0.1:0', pool })),
+        ...movesConfig(cluster, directory.path),
       };
     },
   });
@@ -38,32 +48,31 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
     return { host: '127.0.0.1', port: await lab.pointsman.port(pool), ...lab.cluster.app };
   }
 
-  async function delayReplay(member: string, delayText: string): Promise<void> {
-    await lab.cluster.sql(member, `alter system set recovery_min_apply_delay = '${delayText}'`);
-    await lab.cluster.sql(member, 'select pg_reload_conf()');
+  /** The stale reads while `run` runs. */
+  async function historyOf(pool: string, run: () => Promise<unknown>, isAsynchronous = false) {
+    return (await sightsOf(pool, run, isAsynchronous)).stale;
   }
 
-  /** The stale reads while `run` runs. */
-  async function historyOf(
-    pool: string,
-    run: () => Promise<unknown>,
-    isAsynchronous = false,
-  ): Promise<readonly string[]> {
+  /** The readers' sights while `run` ran. */
+  async function sightsOf(pool: string, run: () => Promise<unknown>, isAsynchronous = false): Promise<Sights> {
     const [write, read] = await Promise.all([clientOf('write'), clientOf(pool)]);
-    const history = new RegisterHistory({ write, read, writers: 4, readers: 8, isAsynchronous });
+    const readers = { [pool]: { config: read, readers: 8 } };
+    const history = new RegisterHistory({ write, writers: 4, isAsynchronous, readers });
+    const sights = history.sights(pool);
     try {
       await run();
-      const before = history.reads;
-      await lab.pointsman.waitFor('reads go on', () => history.reads > before + 50, LIMIT_MS);
+      const before = sights.reads;
+      await lab.pointsman.waitFor('reads go on', () => sights.reads > before + 50, LIMIT_MS);
     } finally {
-      history.stop().catch(() => undefined);
+      await history.stop();
     }
-    const stale = await history.stop();
-    const said = [...history.errors].map(([code, count]) => `${code}: ${count}`).join(', ') || 'no errors';
+    const { reads, stale, lost, errors } = sights;
+    const said = [...errors].map(([code, count]) => `${code}: ${count}`).join(', ') || 'no errors';
     console.log(
-      `causal reads, ${pool}: ${history.reads} reads, ${stale.length} stale, ${history.writes} writes, ${said}`,
+      `causal reads, ${pool}: ${reads} reads, ${stale.length} stale, ${lost} of lost writes, ` +
+        `${history.writes} writes, ${said}`,
     );
-    return stale;
+    return sights;
   }
 
   it(
@@ -72,11 +81,11 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
     async () => {
       const [first, second] = await replicasOf(lab.cluster);
       for (const pool of ['read', 'plain']) await waitForMembers(lab, pool, [first, second]);
-      for (const { name } of [first, second]) await delayReplay(name, '50ms');
+      await delayReplay(lab.cluster, 50);
       expect(await historyOf('plain', () => delay(RUN_MS))).not.toEqual([]);
       expect(await historyOf('read', () => delay(RUN_MS)), lab.pointsman.explain()).toEqual([]);
       expect(await historyOf('read', () => delay(RUN_MS), true), lab.pointsman.explain()).toEqual([]);
-      for (const { name } of [first, second]) await delayReplay(name, '0');
+      await delayReplay(lab.cluster, 0);
     },
   );
 
@@ -98,6 +107,30 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
         await cluster.waitUntilHealthy();
       };
       expect(await historyOf('read', run), pointsman.explain()).toEqual([]);
+    },
+  );
+
+  it(
+    'G26, G24: no read fails in `pointsman switchover`: late ones move, at last to the primary',
+    { timeout: 3 * LIMIT_MS },
+    async () => {
+      const { cluster, pointsman } = lab;
+      await waitForMembers(lab, 'moving', await replicasOf(cluster), LIMIT_MS);
+      await waitForCandidates(lab);
+      const old = await cluster.leader();
+      const admin = `127.0.0.1:${await pointsman.port('admin')}`;
+      const run = async (): Promise<void> => {
+        const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
+        try {
+          expect(await command.code, command.output).toBe(0);
+        } finally {
+          await command.stop();
+        }
+        await cluster.waitUntilHealthy();
+      };
+      const { stale, errors } = await sightsOf('moving', run);
+      expect((await cluster.leader()).name).not.toBe(old.name);
+      expect({ stale, errors }, pointsman.explain()).toEqual({ stale: [], errors: new Map() });
     },
   );
 });
