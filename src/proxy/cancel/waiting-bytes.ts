@@ -1,21 +1,30 @@
 // Bytes of a client that wait, and that no server has seen. The first request can be taken out of them, because its
 // client cancels it or because it is refused. It is answered as the server would: a statement by itself, or messages of
-// the extended protocol up to their Sync. The rest of a request that is not there yet is dropped as it arrives.
+// the extended protocol up to their Sync. Messages before it that run nothing are answered with it. The rest of a
+// request that is not there yet is dropped as it arrives.
 import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
 import { FrameWalker, grammarOf } from '../../wire/follow/frames.ts';
 import { encodeReadyForQuery, joined } from '../../wire/messages/server-messages.ts';
+import { HEADER, bodySize, endOfMessage } from '../../wire/messages/header.ts';
 import { GrowingBuffer } from '../../wire/messages/growing-buffer.ts';
 
 const NOTHING = new Uint8Array(0);
 /** PQ_LARGE_MESSAGE_LIMIT. The server judges the lengths of what it gets. */
 const LONGEST = 0x3fff_ffff - 1;
-const GRAMMAR = grammarOf([{ types: 'QFPBDECSHXdcf', longest: LONGEST }]);
+const GRAMMAR = grammarOf([
+  { types: 'QFBDECSHXdcf', longest: LONGEST },
+  { types: 'P', longest: LONGEST, wanted: 1 },
+]);
+const QUERY = 0x51;
+const PARSE = 0x50;
 const SYNC = 0x53;
 const TERMINATE = 0x58;
 /** Query, FunctionCall: each is a request by itself. */
 const SINGLE = new Set(Array.from('QF', (type) => type.charCodeAt(0)));
 /** Parse, Bind, Describe, Execute, Close: an error skips all behind it up to the Sync. */
 const SERIES = new Set(Array.from('PBDEC', (type) => type.charCodeAt(0)));
+/** Sync, Flush and the messages of a COPY that has failed: they begin nothing. */
+const LIGHT = new Set(Array.from('SHdcf', (type) => type.charCodeAt(0)));
 
 const CANCELED = encodeErrorResponse({
   severity: 'ERROR',
@@ -29,6 +38,7 @@ const READY = encodeReadyForQuery('idle');
 export class WaitingBytes {
   readonly #buffer = new GrowingBuffer();
   #taken: StatementCut | undefined;
+  #hasLostUnnamed = false;
 
   length(): number {
     return this.#buffer.length();
@@ -48,6 +58,7 @@ export class WaitingBytes {
     }
     const length = taken.take(chunk);
     const isOver = taken.isOver();
+    this.#hasLostUnnamed ||= taken.replacesUnnamed();
     if (!isOver && length === chunk.length && taken.isFollowing()) return undefined;
     this.#taken = undefined;
     // The server judges what is none of its protocol.
@@ -62,22 +73,45 @@ export class WaitingBytes {
    */
   cancelFirst(error = CANCELED): Uint8Array | undefined {
     const bytes = this.bytes();
-    const first = bytes[0];
+    const { at, syncs } = beforeStatement(bytes);
+    const first = bytes[at];
     if (this.#taken !== undefined || first === undefined || !(SINGLE.has(first) || SERIES.has(first))) return undefined;
     this.#buffer.clear();
     this.#taken = new StatementCut(SERIES.has(first));
-    return joined([error, this.add(bytes) ?? NOTHING]);
+    return joined([...Array<Uint8Array>(syncs).fill(READY), error, this.add(bytes.subarray(at)) ?? NOTHING]);
   }
 
   /** The rest of a cancelled request is still to come. */
   isCancelling(): boolean {
     return this.#taken !== undefined;
   }
+
+  /**
+   * A request that was taken out would have replaced the session's unnamed statement. A Bind behind it must not find
+   * the one of before.
+   */
+  hasLostUnnamed(): boolean {
+    return this.#hasLostUnnamed;
+  }
+}
+
+/** Where the first statement begins. The server would answer each Sync before it, and ignore the rest. */
+function beforeStatement(bytes: Uint8Array): { readonly at: number; readonly syncs: number } {
+  let at = 0;
+  let syncs = 0;
+  while (LIGHT.has(bytes[at] ?? 0) && at + HEADER <= bytes.length && bodySize(bytes, at) >= 0) {
+    const end = endOfMessage(bytes, at);
+    if (end > bytes.length) break;
+    if (bytes[at] === SYNC) syncs += 1;
+    at = end;
+  }
+  return { at, syncs };
 }
 
 /** The request that is taken out. */
 class StatementCut extends FrameWalker {
   readonly #isSeries: boolean;
+  #hasUnnamedParse = false;
 
   constructor(isSeries: boolean) {
     super(GRAMMAR);
@@ -94,7 +128,12 @@ class StatementCut extends FrameWalker {
     return !this.#isSeries || this.latestType() === SYNC;
   }
 
-  protected override report(): boolean {
+  replacesUnnamed(): boolean {
+    return this.#hasUnnamedParse || (!this.#isSeries && this.latestType() === QUERY);
+  }
+
+  protected override report(type: number, bytes: Uint8Array, at: number): boolean {
+    if (type === PARSE && bytes[at] === 0) this.#hasUnnamedParse = true;
     return true;
   }
 }

@@ -70,6 +70,11 @@ export class ParkedClient {
     return !this.#waiting.isCancelling();
   }
 
+  /** A cancelled statement would have replaced the unnamed one. */
+  hasLostUnnamed(): boolean {
+    return this.#waiting.hasLostUnnamed();
+  }
+
   /** Gives the socket back, paused. */
   release(): void {
     const { client } = this.#options;

@@ -279,7 +279,8 @@ export class SessionMover implements Movable, MovingPart {
     const { state, from, cause } = travelling.departure;
     const { member: to } = target;
     const wasWaiting = travelling.isWaiting();
-    this.#memory.carries(login.isUnnamedRefused ? { ...state, unnamed: 'refused' } : state);
+    const hasUnnamed = !login.isUnnamedRefused && !travelling.hasLostUnnamed();
+    this.#memory.carries(hasUnnamed ? state : { ...state, unnamed: 'refused' });
     const news = joined([this.#memory.news(login.parameters), login.rest]);
     relayed.resume(login.key, news, { packet: undefined, ...ahead });
     const now = mover.clock.now();

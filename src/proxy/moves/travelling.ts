@@ -133,6 +133,11 @@ export class Travelling implements Stage, Passenger {
     return this.#client?.isWaiting() === true;
   }
 
+  /** It goes on without an unnamed statement. */
+  hasLostUnnamed(): boolean {
+    return this.#client?.hasLostUnnamed() === true;
+  }
+
   /** For an operator. */
   underway(): NonNullable<SessionMoves['underway']> {
     const { from, cause } = this.departure;
@@ -207,13 +212,17 @@ export class Travelling implements Stage, Passenger {
     if (lost !== undefined) return session.end('move_uncovered', lost);
     if (!session.move('move')) return undefined;
     const { login, unnamed } = this.#way;
+    let hadUnnamed = false;
     const attempt = new MoveAttempt(this.#parts, {
       departure: this.departure,
       role: this.role,
       login,
-      unnamed,
+      unnamed: () => {
+        hadUnnamed = !this.hasLostUnnamed();
+        return hadUnnamed ? unnamed() : undefined;
+      },
       onStep: (step) => this.#goes(step),
-      onReached: (reached) => this.#arrive(reached),
+      onReached: (reached) => this.#arrive(reached, hadUnnamed),
       onPause: (pauseMs, failure) => {
         if (failure !== undefined) this.#failure = failure;
         this.#waitAgain(pauseMs);
@@ -231,9 +240,13 @@ export class Travelling implements Stage, Passenger {
     }
   }
 
-  #arrive(reached: ReachedServer): void {
+  #arrive(reached: ReachedServer, hasUnnamed: boolean): void {
     const { session, client } = this.#parts;
     const { target, backend } = reached;
+    if (hasUnnamed && this.hasLostUnnamed()) {
+      sayGoodbye(backend);
+      return this.#waitAgain(0);
+    }
     // The rest of a cancelled statement must not come through.
     if (this.#client?.isWhole() !== true) {
       sayGoodbye(backend);

@@ -58,6 +58,8 @@ export class ClientAccount {
   /** Requests that the client canceled, and how they ended. */
   readonly cancels: string[] = [];
   readonly mischief: ClientMischief[] = [];
+  /** The numbers of writes that Pointsman took out while they waited: no server has seen them. */
+  readonly takenOut: number[] = [];
   readonly #now: () => number;
 
   constructor(name: string, now: () => number) {

@@ -30,6 +30,8 @@ export interface ClientOptions {
 type Step = (connection: Connection, session: ClientSession) => Promise<boolean>;
 
 const ACCOUNTS = 5;
+/** In the DETAIL of Pointsman's own answer to a cancel request. */
+const TAKEN_OUT = 'it waited in Pointsman';
 
 export class Client {
   readonly account: ClientAccount;
@@ -292,7 +294,10 @@ export class Client {
       const outcome = end.tag === 'ROLLBACK' ? 'none' : 'acknowledged';
       this.account.told(writes, outcome, end.notices.includes('01000'));
     }
-    if (end.kind === 'failed') this.account.told(writes, 'none');
+    if (end.kind === 'failed') {
+      this.account.told(writes, 'none');
+      if (end.detail.includes(TAKEN_OUT)) this.account.takenOut.push(...writes.map(({ number }) => number));
+    }
     if (end.kind === 'lost') {
       this.account.told(writes, 'unknown');
       session.ending = endingOf(end);

@@ -4,6 +4,12 @@ import { aMessage, SYNC, TERMINATE } from '../../support/sockets/messages.ts';
 import { aBind, aCancelRequest, anExecute, aParse, aQuery, aStartup, Fields, Frames } from '../postgres/messages.ts';
 import type { Host } from '../world/world.ts';
 
+export interface ServerError {
+  readonly code: string;
+  readonly message: string;
+  readonly detail: string;
+}
+
 /** How a request ended. */
 export type RequestEnd =
   | {
@@ -14,7 +20,7 @@ export type RequestEnd =
       /** Warnings among it: a commit that may be lost. */
       readonly notices: readonly string[];
     }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string }
+  | ({ readonly kind: 'failed' } & ServerError)
   /** The connection is over: nobody knows what became of the request. `code`: of the server's last words. */
   | { readonly kind: 'lost'; readonly code: string | undefined; readonly why: string };
 
@@ -40,7 +46,7 @@ interface PendingRequest {
   readonly rows: (string | null)[][];
   readonly notices: string[];
   tag: string;
-  error: { readonly code: string; readonly message: string } | undefined;
+  error: ServerError | undefined;
   readonly cancelLimit: () => void;
 }
 
@@ -212,7 +218,7 @@ export class Connection {
     this.onAnswered(request.from);
     const { rows, notices, tag, error } = request;
     if (error === undefined) request.resolve({ kind: 'done', rows, tag, notices });
-    else request.resolve({ kind: 'failed', code: error.code, message: error.message });
+    else request.resolve({ ...error, kind: 'failed' });
   }
 
   #end(why: string): void {
@@ -233,10 +239,8 @@ export class Connection {
   }
 }
 
-interface ServerWords {
+interface ServerWords extends ServerError {
   readonly isFatal: boolean;
-  readonly code: string;
-  readonly message: string;
 }
 
 function errorIn(fields: Fields): ServerWords {
@@ -248,5 +252,6 @@ function errorIn(fields: Fields): ServerWords {
     isFatal: severity === 'FATAL' || severity === 'PANIC',
     code: texts.get('C') ?? '',
     message: texts.get('M') ?? '',
+    detail: texts.get('D') ?? '',
   };
 }

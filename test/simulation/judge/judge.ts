@@ -17,6 +17,7 @@ import { STATE } from './state.ts';
 import { STRANGERS } from './strangers.ts';
 import { STRAYS } from './strays.ts';
 import { SWITCHOVERS } from './switchovers.ts';
+import { TAKEN_OUT } from './taken-out.ts';
 import { WAITS } from './waits.ts';
 import { WRITES } from './writes.ts';
 
@@ -30,6 +31,7 @@ const LAWS = [
   WAITS,
   FIRST_ROUND,
   CANCELS,
+  TAKEN_OUT,
   SWITCHOVERS,
   STRAYS,
   DEATHS,

@@ -19,6 +19,7 @@ import { ROUTES } from './routes.ts';
 import { SHUTDOWNS } from './shutdowns.ts';
 import { STRAYS } from './strays.ts';
 import { SWITCHOVERS } from './switchovers.ts';
+import { TAKEN_OUT } from './taken-out.ts';
 import { WAITS } from './waits.ts';
 
 const SECRET = Buffer.from([0, 0, 0, 9]);
@@ -39,6 +40,8 @@ interface History {
   readonly sessions?: readonly object[];
   readonly waits?: readonly object[];
   readonly wiretap?: Wiretap;
+  /** By the client w1. */
+  readonly takenOut?: readonly number[];
 }
 
 function broken({ broken: judge }: Law, history: History): readonly string[] {
@@ -50,7 +53,7 @@ function broken({ broken: judge }: Law, history: History): readonly string[] {
     lastRoutes = [],
     wiretap = new Wiretap(() => 0),
   } = history;
-  const { sessions = [], waits = [], events = [], pointsmen = [{ isKilled: false }] } = history;
+  const { sessions = [], waits = [], takenOut = [], events = [], pointsmen = [{ isKilled: false }] } = history;
   const plan = planOf(1);
   const fault = { atMs: 2_000, forMs: 1_000, member: 0, variant: 0 };
   const place = { isInRecovery: false, timeline: 2, position: 9_000 };
@@ -72,12 +75,12 @@ function broken({ broken: judge }: Law, history: History): readonly string[] {
     events: events.map((event) => ({ run: 0, ...event })),
     pointsmen,
     sites: [{ wiretap, host: { connectionCount: () => 0, timerCount: () => 0, requestTimers: () => 0 } }],
-    clients: [{ account: { name: 'w1', sessions, waits, mischief: [] } }],
+    clients: [{ account: { name: 'w1', sessions, waits, takenOut, mischief: [] } }],
     cluster: {
       members: [{ name: 'pg1' }, { name: 'pg2' }],
       primary: () => ({ name: 'pg1', server: { timeline: () => 2 } }),
       isBelowGivenUpTimeline: () => false,
-      ledger: { promotions: [] },
+      ledger: { promotions: [], writes: () => [{ server: 'pg1', change: { client: 'w1', number: 3 } }] },
       systemIdentifier: '7',
     },
     observer: {
@@ -164,6 +167,11 @@ it('other bytes than those of the other side break a law, and so does a second s
   const sent = aQuery("INSERT INTO writes VALUES ('w1', 1)");
   expect(broken(EXACT_BYTES, { shape: moves, wiretap: session({ requests: [sent] }) })).toHaveLength(1);
   expect(broken(EXACT_BYTES, { shape: moves, wiretap: session({ got: [readyForQuery('T')] }) })).toHaveLength(1);
+});
+
+it('a statement that ran although it was cancelled while it waited breaks a law', () => {
+  expect(broken(TAKEN_OUT, { takenOut: [2, 4] })).toEqual([]);
+  expect(broken(TAKEN_OUT, { takenOut: [2, 3] })).toEqual(['w1/3 was cancelled while it waited, and ran at pg1']);
 });
 
 it('a cancel request that nobody wanted breaks a law', () => {

@@ -11,10 +11,14 @@ import { describeUnless } from '../../../support/runner/unless-missing.ts';
 import { aWritePool } from '../../../support/values/builders.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
+import { aMessage, readyForQuery } from '../../../support/sockets/messages.ts';
+import { aCancelOf, aStartup, errorFields } from '../../../support/sockets/packets.ts';
 import { connectRaw } from '../../../support/sockets/raw-client.ts';
 import { LeapingClock } from '../../../support/waiting/leaping-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
+const READY = readyForQuery('I');
+const SYNC = aMessage('S');
 const PATIENCE_MS = 20_000;
 /** The limit of transactions. Only a leap of the clock gets there. */
 const LIMIT_MS = 600_000;
@@ -249,6 +253,39 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
     expect((await client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }]);
     expect((await client.query('select count(*)::int as n from told')).rows).toEqual([{ n: 0 }]);
     expect([moved(), lab.reasons().filter((reason) => reason !== 'cancel_forwarded')]).toEqual([1, []]);
+  });
+
+  test.each([
+    ['another unnamed statement', [aMessage('P', Buffer.from('\0insert into told values (8)\0\0\0')), SYNC]],
+    ['a statement of the simple protocol', [aMessage('Q', Buffer.from('insert into told values (8)\0'))]],
+  ])('behind %s that was cancelled, nothing is bound to the unnamed statement of before', async (_, cancelled) => {
+    const client = await connectRaw(lab.address('write'));
+    client.socket.write(aStartup({ user: 'mover', database: 'postgres' }));
+    await until('the login', () => client.received().subarray(-READY.length).equals(READY), PATIENCE_MS);
+    const key = client.received().subarray(client.received().indexOf(Buffer.of(0x4b, 0, 0, 0, 12)) + 5);
+    const request = aCancelOf(key.readInt32BE(0), Buffer.from(key.subarray(4, 8)));
+    const prepared = client.received().length;
+    client.socket.write(Buffer.concat([aMessage('P', Buffer.from('\0insert into told values (7)\0\0\0')), SYNC]));
+    await until('the unnamed statement', () => client.received().length > prepared, PATIENCE_MS);
+    clock.leap(PAUSE_MS);
+    lab.decide({ write: leaving() });
+    await parked(1);
+    const greeted = client.received().length;
+    const said = (): Buffer => client.received().subarray(greeted);
+    // Sent ahead, as in a pipeline.
+    client.socket.write(
+      Buffer.concat([...cancelled, aMessage('B', Buffer.alloc(8)), aMessage('E', Buffer.alloc(5)), SYNC]),
+    );
+    await until('its wait', async () => (await waiting()) === 1, PATIENCE_MS);
+    const canceller = await connectRaw(lab.address('write'));
+    canceller.socket.write(request);
+    await until('the answer to the cancel', () => said().subarray(-READY.length).equals(READY), PATIENCE_MS);
+    const first = said().length;
+    lab.decide({ write: open() });
+    await until('the answer to the rest', () => said().length > first, PATIENCE_MS);
+    expect([errorFields(said()), errorFields(said().subarray(first))]).toMatchObject([{ C: '57014' }, { C: '26000' }]);
+    for (const { socket } of [client, canceller]) socket.destroy();
+    expect((await (await connect()).query('select n from told')).rows).toEqual([]);
   });
 
   test('a read session stays: its next server may be behind what it has seen', async () => {

@@ -58,6 +58,43 @@ test('one request for each cancel, and none while the rest of one is still to co
   expect([waiting.isCancelling(), waiting.length()]).toEqual([false, 0]);
 });
 
+test.each([
+  ['a Sync', SYNC, 1],
+  ['two of them', Buffer.concat([SYNC, SYNC]), 2],
+  ['a Flush', aMessage('H'), 0],
+  ['the data of a COPY that was cancelled before', COPY, 0],
+  ['the end of such a COPY in the extended protocol', Buffer.concat([COPY, SYNC]), 1],
+  ['the failure of such a COPY', aMessage('f', Buffer.from('no\0')), 0],
+])('a statement behind messages that begin nothing is taken out with them: %s', (_, before, syncs) => {
+  const bytes = Buffer.concat([before, query('insert'), query('next')]);
+  assert(
+    property(integer({ min: before.length + 1, max: bytes.length }), integer({ min: 1, max: 30 }), (atCancel, size) => {
+      const { left, told } = cancelled(bytes, atCancel, size);
+      expect(left).toEqual(query('next'));
+      const ready = Buffer.concat(Array<Buffer>(syncs).fill(READY));
+      expect(told.subarray(0, ready.length)).toEqual(ready);
+      const answer = told.subarray(ready.length);
+      expect(errorFields(answer)).toMatchObject({ S: 'ERROR', C: '57014' });
+      expect([answer.subarray(-READY.length), answer.indexOf(READY)]).toEqual([READY, answer.length - READY.length]);
+    }),
+  );
+});
+
+test.each([
+  ['a Query', query('a'), true],
+  ['a Parse without a name', Buffer.concat([aMessage('P', Buffer.from('\0select 1\0\0\0')), SYNC]), true],
+  ['a Parse with a name', SERIES, false],
+  ['a call', CALL, false],
+])('%s that is taken out: is the unnamed statement lost with it? %s', (_, bytes, isLost) => {
+  for (let atCancel = 1; atCancel <= bytes.length; atCancel += 1) {
+    const waiting = new WaitingBytes();
+    waiting.add(bytes.subarray(0, atCancel));
+    expect([waiting.hasLostUnnamed(), waiting.cancelFirst()]).toEqual([false, expect.anything()]);
+    waiting.add(bytes.subarray(atCancel));
+    expect(waiting.hasLostUnnamed()).toBe(isLost);
+  }
+});
+
 test('a goodbye ends messages without a Sync', () => {
   const { left, told } = cancelled(Buffer.concat([PARSE, TERMINATE]), PARSE.length);
   expect(left).toEqual(TERMINATE);
