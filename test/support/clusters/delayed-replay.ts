@@ -4,8 +4,7 @@ import { waitUntil } from '../waiting/wait.ts';
 
 /** By the primary's clock and the replica's own. Resolves when every replica does so. */
 export async function delayReplay(cluster: ClusterUnderTest, delayMs: number): Promise<void> {
-  // Patroni takes the parameter out of a file that it did not write.
-  await cluster.patchConfig({ postgresql: { parameters: { recovery_min_apply_delay: `${delayMs}ms` } } });
+  await cluster.setReplayDelay(delayMs);
   const { name: primary } = await cluster.leader();
   const isDelayed = async (): Promise<boolean> => {
     const replicas = cluster.members().filter(({ name }) => name !== primary);

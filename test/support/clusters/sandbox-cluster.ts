@@ -190,6 +190,14 @@ export class SandboxCluster implements ClusterUnderTest {
     return patchConfig(this.#living(), patch, () => this.describeState());
   }
 
+  /** Its managers keep the parameter for themselves. */
+  async setReplayDelay(delayMs: number): Promise<void> {
+    for (const { name } of this.members()) {
+      await this.sql(name, `alter system set recovery_min_apply_delay = '${delayMs}ms'`);
+      await this.sql(name, 'select pg_reload_conf()');
+    }
+  }
+
   sql(name: string, text: string, options: SqlOptions = {}): Promise<Row[]> {
     const superuser = { ...this.#sandbox.superuser, database: this.app.database };
     return runSql(this.member(name), text, { as: superuser, ...options });

@@ -45,6 +45,8 @@ export interface ClusterUnderTest {
   /** The replica receives WAL but does not replay it. */
   lagReplica(name: string): Promise<void>;
   unlagReplica(name: string): Promise<void>;
+  /** Replicas show a commit so long after it; they follow within seconds. Milliseconds. */
+  setReplayDelay(delayMs: number): Promise<void>;
   setStoreOutage(isDown: boolean): Promise<void>;
   /** Replaces all tags. */
   setTags(name: string, tags: Tags): Promise<void>;

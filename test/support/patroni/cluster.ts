@@ -226,6 +226,11 @@ export class PatroniCluster implements ClusterUnderTest {
     return patchConfig(this.#running(), patch, () => this.describeState());
   }
 
+  /** Patroni takes the parameter out of a file that it did not write. */
+  setReplayDelay(delayMs: number): Promise<void> {
+    return this.patchConfig({ postgresql: { parameters: { recovery_min_apply_delay: `${delayMs}ms` } } });
+  }
+
   /** On an address that no earlier member had; returns when it streams. */
   async addMember(name: string): Promise<MemberAddress> {
     const member = await this.defineMember(name);
