@@ -28,7 +28,7 @@ export interface Shift {
 }
 
 /** When a member was opened, and the opening after which it last had its share. */
-export interface Opening {
+export interface SpreadOpening {
   readonly openedAt: Instant;
   readonly givenFor: Instant | undefined;
 }
@@ -40,14 +40,14 @@ const OWED_MS = 600_000;
 /** A session that has moved by this rule stays for at least this time. Milliseconds. */
 const REST_MS = 600_000;
 
-export function isOwed({ openedAt, givenFor }: Opening, slowStartMs: number, now: Instant): boolean {
+export function isOwed({ openedAt, givenFor }: SpreadOpening, slowStartMs: number, now: Instant): boolean {
   // A member that was open from the beginning had its share all the time.
   if (openedAt === -Infinity || givenFor === openedAt) return false;
   return now - openedAt < slowStartMs + OWED_MS;
 }
 
 /** The first session may move to a member that is owed some. */
-export function isSettled({ openedAt }: Pick<Opening, 'openedAt'>, now: Instant): boolean {
+export function isSettled({ openedAt }: Pick<SpreadOpening, 'openedAt'>, now: Instant): boolean {
   return now - openedAt >= SETTLE_MS;
 }
 

@@ -3,7 +3,7 @@
 import type { Instant } from '../model/instant.ts';
 import type { MemberList, ScheduledSwitchover } from '../model/observation.ts';
 
-export interface Moment {
+export interface TwoClocks {
   readonly now: Instant;
   /** Milliseconds since the epoch. */
   readonly wallClock: number;
@@ -15,7 +15,7 @@ const DATE_STEP_MS = 1000;
 /** `read`: the end of the read of that list. */
 export function scheduledTime(
   { leader, scheduledSwitchoverAt: scheduled, date, startedAt }: MemberList,
-  read: Moment,
+  read: TwoClocks,
 ): ScheduledSwitchover | undefined {
   if (leader === undefined || scheduled === undefined) return undefined;
   const own = read.now + (scheduled - read.wallClock);

@@ -24,7 +24,7 @@ import type {
   SessionEntry,
   SessionMoves,
   StatementEnd,
-  WaitingRead,
+  ShownReadWait,
 } from '../reports/session-list.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import type { Recognition } from '../wire/startup/startup.ts';
@@ -50,7 +50,7 @@ export interface Stage {
   settlesInMs?(): number;
   endStatement?(): StatementEnd;
   activity?(): SessionActivity | undefined;
-  waitingRead?(): WaitingRead | undefined;
+  waitingRead?(): ShownReadWait | undefined;
 }
 
 /** From any stage to Leaving. */

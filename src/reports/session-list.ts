@@ -48,7 +48,7 @@ export interface SessionMoves {
 }
 
 /** A causal read that waits. */
-export interface WaitingRead {
+export interface ShownReadWait {
   readonly since: Instant;
   /** Its server. */
   readonly member: MemberName;
@@ -95,7 +95,7 @@ export interface SessionEntry {
   readonly toBackendBytes: number;
   readonly toClientBytes: number;
   /** Absent: no causal read of it waits. */
-  readonly read?: WaitingRead;
+  readonly read?: ShownReadWait;
   /** Absent: it never moves, because `moves` does not exist or its stream cannot be read. */
   readonly moves?: SessionMoves;
 }

@@ -14,7 +14,7 @@ import type {
   SessionMoves,
   SessionQuery,
   StatementEnd,
-  WaitingRead,
+  ShownReadWait,
 } from '../../reports/session-list.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
@@ -152,7 +152,7 @@ function sessionDocument(entry: SessionEntry, now: Instant): SessionDocument {
   };
 }
 
-function readDocument(read: WaitingRead, now: Instant): NonNullable<SessionDocument['read']> {
+function readDocument(read: ShownReadWait, now: Instant): NonNullable<SessionDocument['read']> {
   const { since, member, reason, why, primary, mustShow, behindBytes, isLate } = read;
   return {
     age_seconds: seconds(now - since),

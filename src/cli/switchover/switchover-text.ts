@@ -43,8 +43,9 @@ function sessionsText({ moves, ...plan }: SwitchoverPlanDocument, from: string, 
   const { movable, stays, unknown } = moves;
   const staying = Object.values(stays).reduce((sum, count) => sum + count, 0);
   const left = staying === 0 ? '' : `, ${staying} ${staying === 1 ? 'stays' : 'stay'}: ${staysText(stays)}`;
-  const later = unknown === 1 ? 'is busy (checked when it becomes idle)' : 'are busy (checked when they become idle)';
-  const asked = unknown === 0 ? '' : `, ${unknown} ${later}`;
+  const [are, were, they] = unknown === 1 ? ['is', 'was', 'it becomes'] : ['are', 'were', 'they become'];
+  const later = `${unknown} ${are} busy or ${were} not asked in time (checked when ${they} idle)`;
+  const asked = unknown === 0 ? '' : `, ${later}`;
   return [
     `${countText(sessions, 'session')} on ${from}: ${movable} can move${asked}${left}.\n`,
     staying === 0 ? '' : `Sessions that stay will end: ${ends}.\n`,

@@ -142,7 +142,7 @@ export class Continuity implements Tap, LastStateOptions {
   /** The server has said nothing about a statement that was in progress. True: the session has ended. */
   #endsInFlight(): boolean {
     const { session, conversation } = this.#parts;
-    if (conversation.activity() !== 'busy' || conversation.isFatal()) return false;
+    if (conversation.activity() !== 'busy' || conversation.follower()?.fatal() !== undefined) return false;
     session.end(
       'move_in_flight',
       `${this.member() ?? 'the server'}: connection closed by the server without an error message`,

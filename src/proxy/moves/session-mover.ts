@@ -143,7 +143,7 @@ export class SessionMover implements Movable, MovingPart {
       this.#reportAsked(member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
       onAnswer(found, result?.kind === 'answered' ? result.state : undefined);
       // After a FATAL error the server closes by itself. Bytes that are no protocol must not reach the client.
-      const isWhole = conversation.isWhole() && !conversation.isFatal();
+      const isWhole = conversation.isWhole() && conversation.follower()?.fatal() === undefined;
       if (result?.kind === 'over' && isWhole) session.cut('backend_closed', result.why);
     });
   }
@@ -279,8 +279,7 @@ export class SessionMover implements Movable, MovingPart {
     const { state, from, cause } = travelling.departure;
     const { member: to } = target;
     const wasWaiting = travelling.isWaiting();
-    const hasUnnamed = !login.isUnnamedRefused && !travelling.hasLostUnnamed();
-    this.#memory.carries(hasUnnamed ? state : { ...state, unnamed: 'refused' });
+    this.#memory.carries(login.isUnnamedRefused ? { ...state, unnamed: 'refused' } : state);
     const news = joined([this.#memory.news(login.parameters), login.rest]);
     relayed.resume(login.key, news, { packet: undefined, ...ahead });
     const now = mover.clock.now();

@@ -133,11 +133,6 @@ export class Travelling implements Stage, Passenger {
     return this.#client?.isWaiting() === true;
   }
 
-  /** It goes on without an unnamed statement. */
-  hasLostUnnamed(): boolean {
-    return this.#client?.hasLostUnnamed() === true;
-  }
-
   /** For an operator. */
   underway(): NonNullable<SessionMoves['underway']> {
     const { from, cause } = this.departure;
@@ -212,17 +207,17 @@ export class Travelling implements Stage, Passenger {
     if (lost !== undefined) return session.end('move_uncovered', lost);
     if (!session.move('move')) return undefined;
     const { login, unnamed } = this.#way;
-    let hadUnnamed = false;
+    let hasUnnamed = false;
     const attempt = new MoveAttempt(this.#parts, {
       departure: this.departure,
       role: this.role,
       login,
       unnamed: () => {
-        hadUnnamed = !this.hasLostUnnamed();
-        return hadUnnamed ? unnamed() : undefined;
+        hasUnnamed = this.#client?.hasLostUnnamed() !== true;
+        return hasUnnamed ? unnamed() : undefined;
       },
       onStep: (step) => this.#goes(step),
-      onReached: (reached) => this.#arrive(reached, hadUnnamed),
+      onReached: (reached) => this.#arrive(reached, hasUnnamed),
       onPause: (pauseMs, failure) => {
         if (failure !== undefined) this.#failure = failure;
         this.#waitAgain(pauseMs);
@@ -243,7 +238,8 @@ export class Travelling implements Stage, Passenger {
   #arrive(reached: ReachedServer, hasUnnamed: boolean): void {
     const { session, client } = this.#parts;
     const { target, backend } = reached;
-    if (hasUnnamed && this.hasLostUnnamed()) {
+    // A cancel has taken the text that replaces it: the server must not have the text of before.
+    if (hasUnnamed && this.#client?.hasLostUnnamed() === true) {
       sayGoodbye(backend);
       return this.#waitAgain(0);
     }
@@ -257,7 +253,8 @@ export class Travelling implements Stage, Passenger {
     if (client.destroyed) session.cut('client_reset');
     const relayed = this.#relayed.next(target, backend);
     if (!session.move('resume', relayed)) return void backend.destroy();
-    return this.#way.onArrived({ ...reached, relayed, ahead: this.#client.ahead() });
+    const login = { ...reached.login, isUnnamedRefused: reached.login.isUnnamedRefused || !hasUnnamed };
+    return this.#way.onArrived({ ...reached, login, relayed, ahead: this.#client.ahead() });
   }
 
   /** Its client reads the last words. */

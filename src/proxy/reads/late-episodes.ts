@@ -13,7 +13,7 @@ export interface LateEpisodesOptions {
 }
 
 /** The late reads of one member, without a gap of `QUIET_MS`. */
-interface Episode {
+interface LateEpisode {
   readonly since: Instant;
   lastAt: Instant;
   reads: number;
@@ -28,7 +28,7 @@ const QUIET_MS = 10_000;
 
 export class LateEpisodes {
   readonly #options: LateEpisodesOptions;
-  readonly #episodes = new Map<MemberName, Episode>();
+  readonly #episodes = new Map<MemberName, LateEpisode>();
 
   constructor(options: LateEpisodesOptions) {
     this.#options = options;
@@ -75,7 +75,7 @@ export class LateEpisodes {
     untold.clear();
   }
 
-  #isOver(member: MemberName, { reads, since, lastAt }: Episode): void {
+  #isOver(member: MemberName, { reads, since, lastAt }: LateEpisode): void {
     const { pool, onEvent } = this.#options;
     this.#episodes.delete(member);
     onEvent({ kind: 'reads_in_time', pool, member, count: reads, durationMs: lastAt - since });

@@ -4,7 +4,7 @@ import { sizeText } from '../../model/check.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import { encodeErrorResponse, encodeNotice } from '../../wire/messages/error-response.ts';
-import type { WaitingRead } from '../../reports/session-list.ts';
+import type { ShownReadWait } from '../../reports/session-list.ts';
 import type { ReadWait } from './read-train.ts';
 
 export interface LateRead {
@@ -36,7 +36,7 @@ export function staleNotice(late: LateRead): Uint8Array {
 }
 
 /** For an operator. */
-export function shownWait(read: LateRead, isLate: boolean): WaitingRead {
+export function shownWait(read: LateRead, isLate: boolean): ShownReadWait {
   const { since, member, wait } = read;
   const { why: reason, primary, word, behindBytes } = wait;
   const mustShow = word && { position: word.written, timeline: word.timeline };

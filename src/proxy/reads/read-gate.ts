@@ -4,7 +4,7 @@ import type { AskedServer, CausalReadsPolicy, QuestionNumber } from '../../model
 import type { Clock, Instant } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import { isLateResult, type CausalReadResult } from '../../reports/causal-reads.ts';
-import type { WaitingRead } from '../../reports/session-list.ts';
+import type { ShownReadWait } from '../../reports/session-list.ts';
 import { asStepOf } from '../fault.ts';
 import type { Conversation, TransactionGate } from '../relay/conversation.ts';
 import type { Relay } from '../relay/relay.ts';
@@ -126,7 +126,7 @@ export class ReadGate implements TransactionGate {
     if (this.#late !== undefined) this.#settle(this.#late);
   }
 
-  waiting(): WaitingRead | undefined {
+  waiting(): ShownReadWait | undefined {
     const read = this.#read;
     if (read !== undefined) return shownWait(this.#waitOf(read), false);
     return this.#late && shownWait(this.#late, true);

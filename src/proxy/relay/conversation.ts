@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { CLOSE_REASONS, isEndReason, type CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { SessionActivity, WaitingRead } from '../../reports/session-list.ts';
+import type { SessionActivity, ShownReadWait } from '../../reports/session-list.ts';
 import { SessionFollower } from '../../wire/follow/session-follower.ts';
 import type { SessionMemory } from '../../wire/follow/session-memory.ts';
 import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
@@ -48,7 +48,7 @@ export interface TransactionGate {
   cancelled(): void;
   passedToClient(): void;
   /** Undefined: none waits. */
-  waiting(): WaitingRead | undefined;
+  waiting(): ShownReadWait | undefined;
 }
 
 export interface RelayConversationOptions {
@@ -148,13 +148,8 @@ export class Conversation implements Taps, CancelTarget {
   }
 
   /** Undefined: no transaction of it waits for its server. */
-  waitingRead(): WaitingRead | undefined {
+  waitingRead(): ShownReadWait | undefined {
     return this.#transactions?.waiting();
-  }
-
-  /** The last message of the server so far is a FATAL error. */
-  isFatal(): boolean {
-    return this.#follower?.fatal() !== undefined;
   }
 
   /** Neither side has ended: the server can be asked, and the session parked. */

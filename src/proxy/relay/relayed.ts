@@ -8,7 +8,7 @@ import { nothing } from '../../model/once.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { Traffic } from '../../reports/counts.ts';
 import type { Trigger } from '../../reports/trigger.ts';
-import type { SessionActivity, SessionTls, StatementEnd, WaitingRead } from '../../reports/session-list.ts';
+import type { SessionActivity, SessionTls, StatementEnd, ShownReadWait } from '../../reports/session-list.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import type { SessionFollower } from '../../wire/follow/session-follower.ts';
 import { isOfPooler, type CancelKey } from '../../wire/messages/cancel-key.ts';
@@ -147,7 +147,7 @@ export class Relayed implements Stage {
     return this.#options.conversation.activity();
   }
 
-  waitingRead(): WaitingRead | undefined {
+  waitingRead(): ShownReadWait | undefined {
     return this.#options.conversation.waitingRead();
   }
 

@@ -6,7 +6,9 @@ const PIECE_BYTES = 1_024;
 
 /** The bytes of such a text. */
 export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
+  return bytes;
 }
 
 export function byteText(bytes: Uint8Array): string {

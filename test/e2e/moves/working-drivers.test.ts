@@ -37,8 +37,7 @@ function workingDriverTests(lab: MovingLab): void {
         return sessions.length === SESSIONS && lines.length >= SESSIONS ? sessions : undefined;
       });
       for (let round = 0; round < ROUNDS; round += 1) {
-        const answers = await Promise.all(opened.map(({ id }) => moveSession(lab.moving, id)));
-        for (const answer of answers) expect(answer).toMatchObject({ result: 'moved', reason: null });
+        await Promise.all(opened.map(({ id }) => moved(id)));
         const before = lines.length;
         await lab.moving.waitFor('rows after the move', () => lines.length >= before + SESSIONS);
       }
@@ -57,6 +56,15 @@ function workingDriverTests(lab: MovingLab): void {
     const started = new WorkingDriver(driver, lab.directory, to);
     onTestFinished(() => started.stop());
     return started;
+  }
+
+  /** A server on a busy machine may answer a question too late. Then the session stays, and is asked again. */
+  async function moved(id: number): Promise<void> {
+    let answer = await moveSession(lab.moving, id);
+    for (let again = 0; again < 2 && answer.reason === 'question_failed'; again += 1) {
+      answer = await moveSession(lab.moving, id);
+    }
+    expect(answer, JSON.stringify(answer)).toMatchObject({ result: 'moved', reason: null });
   }
 
   async function open(): Promise<readonly ListedSession[]> {

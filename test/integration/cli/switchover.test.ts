@@ -128,7 +128,8 @@ test('the plan says how many sessions move, and why the others stay', async () =
   const { out } = await cli(['--dry-run']);
   expect(out).toContain(
     [
-      '100 sessions on pg-1: 76 can move, 7 are busy (checked when they become idle), 17 stay: 12 listen, ' +
+      '100 sessions on pg-1: 76 can move, 7 are busy or were not asked in time ' +
+        '(checked when they become idle), 17 stay: 12 listen, ' +
         '3 have temporary objects, 2 have logins that cannot be repeated.',
       'Sessions that stay will end: between two transactions, or after 10 s.',
       '',
@@ -136,7 +137,9 @@ test('the plan says how many sessions move, and why the others stay', async () =
   );
   plan = { ...plan, sessions_on_primary: 3, moves: { movable: 1, stays: { listening: 1 }, unknown: 1 } };
   const { out: few } = await cli(['--dry-run']);
-  expect(few).toContain('3 sessions on pg-1: 1 can move, 1 is busy (checked when it becomes idle), 1 stays: ');
+  expect(few).toContain(
+    '3 sessions on pg-1: 1 can move, 1 is busy or was not asked in time (checked when it becomes idle), 1 stays: ',
+  );
   plan = { ...plan, sessions_on_primary: 100, moves: { movable: 100, stays: {}, unknown: 0 } };
   expect((await cli(['--dry-run'])).out).toContain('100 sessions on pg-1: 100 can move.\nNew clients');
 });

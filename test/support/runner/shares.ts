@@ -8,11 +8,8 @@ export interface FileTime {
   readonly ms: number;
 }
 
-/**
- * Parts of the time that all files of the run take. The slow tests are few files. The simulation waits for nothing, so
- * on a slow machine it grows more than the files that wait.
- */
-const SHARES = { slow: 0.2, simulation: 0.15, others: 0.05 };
+/** Parts of the time that all files of the run take. The slow tests are few files. */
+const SHARES = { slow: 0.2, others: 0.05 };
 /** A file below it is never too long: that a few files run alone is no fault of theirs. */
 const ALWAYS_ALLOWED_MS = 90_000;
 const SLOW = /^(?:slow|patroni)/;
@@ -22,15 +19,10 @@ const SHOWN = 10;
 export function overShare(times: readonly FileTime[]): readonly string[] {
   const total = totalOf(times);
   return times.flatMap((time) => {
-    const share = shareOf(time.project);
+    const share = SLOW.test(time.project) ? SHARES.slow : SHARES.others;
     const limitMs = Math.max(ALWAYS_ALLOWED_MS, share * total);
     return time.ms > limitMs ? [`${line(time, total)}: more than its share, ${seconds(limitMs)}`] : [];
   });
-}
-
-function shareOf(project: string): number {
-  if (SLOW.test(project)) return SHARES.slow;
-  return project === 'simulation' ? SHARES.simulation : SHARES.others;
 }
 
 /** The longest files, each in a line for people. */
