@@ -71,6 +71,7 @@ function optionsOf({
       wallClock,
       control,
       known: () => ({ policy: running.config, table: monitor.table(), snapshot: monitor.snapshot() }),
+      hint: () => monitor.hint(),
       handOver: (handover) => monitor.handOver(handover),
       sessions: (member) => sessionsOn(proxy, member),
     },

@@ -6,8 +6,9 @@ import type { OperationEvent, ReportedEvent } from '../reports/events.ts';
 import type { PreflightEvent } from '../reports/move-events.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { OperationDocument, PlanOfPrimary } from '../documents/switchover-document.ts';
+import { FleetSwitchover } from './switchover/fleet-switchover.ts';
 import { Switchover, type ProcedureOptions } from './switchover/procedure.ts';
-import { planSwitchover, readCluster, type HeldSwitchoverRequest } from './switchover/plan.ts';
+import { isOfFleet, planSwitchover, readCluster, type HeldSwitchoverRequest } from './switchover/plan.ts';
 
 export interface LongOperationsOptions {
   readonly site: Omit<ProcedureOptions, 'onPhase'>;
@@ -52,11 +53,13 @@ interface AskedSessions {
 export class LongOperations {
   readonly #options: LongOperationsOptions;
   /** Oldest first. The running one is the last. */
-  readonly #kept = new Map<string, Switchover>();
+  readonly #kept = new Map<string, Switchover | FleetSwitchover>();
   /** Under way: callers at the same time share it, because members answer few requests at once. */
   #reading: ReturnType<typeof readCluster> | undefined;
   #asked: AskedSessions | undefined;
-  #running: { readonly id: string; readonly switchover: Switchover; readonly ended: Promise<void> } | undefined;
+  #running:
+    | { readonly id: string; readonly switchover: Switchover | FleetSwitchover; readonly ended: Promise<void> }
+    | undefined;
 
   constructor(options: LongOperationsOptions) {
     this.#options = options;
@@ -100,7 +103,8 @@ export class LongOperations {
     if (leave === undefined) return { kind: 'busy', operation: this.#running?.switchover.document() };
     const id = newId(random);
     onEvent({ kind: 'operation_started', operation: id, what: 'switchover', to: request.to });
-    const switchover = new Switchover(id, request, {
+    const Procedure = isOfFleet(request, site.known()) ? FleetSwitchover : Switchover;
+    const switchover = new Procedure(id, request, {
       ...site,
       onPhase: (phase, before) =>
         onEvent({
@@ -157,7 +161,7 @@ export class LongOperations {
     this.#running?.switchover.take(event);
   }
 
-  async #run(switchover: Switchover, leave: () => void): Promise<void> {
+  async #run(switchover: Switchover | FleetSwitchover, leave: () => void): Promise<void> {
     await switchover.run();
     this.#running = undefined;
     leave();

@@ -50,6 +50,7 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
       maxConnectsPerSecond: hold.max_connects_per_second,
       beforeSwitchoverMs: hold.before_switchover,
     },
+    fleet: file.fleet,
     workers: file.workers,
     shutdown: { graceMs: shutdown.grace, waitMs: shutdown.wait, drainTimeoutMs: shutdown.drain_timeout },
     admin: {

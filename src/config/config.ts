@@ -55,6 +55,8 @@ export interface Config extends RoutingPolicy {
   readonly relay: RelayMode;
   readonly hold: HoldPolicy & SwitchoverPolicy;
   /** Processes that serve clients; 1: this one. `auto`: one for each processor that may be used. */
+  /** `pointsman switchover` is one of every Pointsman of the cluster. */
+  readonly fleet: boolean;
   readonly workers: number | 'auto';
   readonly shutdown: ShutdownPolicy;
   readonly admin: AdminConfig;

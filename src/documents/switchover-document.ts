@@ -6,7 +6,7 @@ import { failure } from './action-answers.ts';
 import { clusterReport } from './cluster-documents.ts';
 import { count, list, time } from './document-parts.ts';
 
-export const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'] as const;
+export const PHASES = ['check', 'schedule', 'hold', 'drain', 'switch', 'confirm', 'release'] as const;
 
 const member = z.string();
 const milliseconds = z.number().min(0);
@@ -27,6 +27,13 @@ export const planDocument = z.strictObject({
   candidates: list(candidate),
   transaction_timeout_ms: milliseconds,
   longest_hold_ms: milliseconds.describe('New clients wait no longer than this because of the switchover.'),
+  fleet: z
+    .strictObject({
+      ahead_ms: milliseconds.describe('The cluster switches over this long after the request.'),
+      hold_before_ms: milliseconds.describe('New clients wait here from this long before that time.'),
+    })
+    .nullable()
+    .describe('The cluster schedules the switchover, so that each Pointsman takes part. Null: this one alone.'),
   problems: list(z.string()).describe('One sentence each. Empty: the switchover can begin.'),
   warnings: list(z.string()),
   sessions_on_primary: count.nullable().describe('Connecting or connected, in all pools. Null: there is no primary.'),
@@ -80,6 +87,7 @@ export const operationDocument = z.strictObject({
   from: member.nullable(),
   to: member.nullable().describe('The requested member. Null: the cluster chooses.'),
   transaction_timeout_ms: milliseconds,
+  fleet: z.boolean().describe('The cluster schedules it, so that each Pointsman takes part.'),
   sessions: sessionCounts,
   held_ms: milliseconds.nullable().describe('How long new clients waited because of the operation.'),
   switch_ms: milliseconds.nullable().describe('From the request to the proof of the next primary.'),

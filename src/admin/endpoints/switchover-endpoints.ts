@@ -19,15 +19,26 @@ const TRANSACTION = 'How long running transactions may take before they are cut.
 const transaction = (ms: z.ZodNumber | z.ZodCoercedNumber) =>
   ms.int().min(0).max(TRANSACTION_MS.most).default(TRANSACTION_MS.default).describe(TRANSACTION);
 
-const QUERY = z.strictObject({ to: TO, transaction_timeout_ms: transaction(z.coerce.number()) });
-const BODY = z.strictObject({ to: TO, transaction_timeout_ms: transaction(z.number()) });
+const FLEET = 'The cluster schedules it, so that each Pointsman takes part. Default: the setting fleet.';
+
+const QUERY = z.strictObject({
+  to: TO,
+  transaction_timeout_ms: transaction(z.coerce.number()),
+  fleet: z.enum(['true', 'false']).optional().describe(FLEET),
+});
+const BODY = z.strictObject({
+  to: TO,
+  transaction_timeout_ms: transaction(z.number()),
+  fleet: z.boolean().optional().describe(FLEET),
+});
 
 export function switchover({ switchovers }: SwitchoversOptions): readonly Endpoint[] {
   return [
     get({
       path: '/switchover',
       query: QUERY,
-      answer: async ({ query }) => json(200, await switchovers.plan(requested(query))),
+      answer: async ({ query }) =>
+        json(200, await switchovers.plan(requested({ ...query, fleet: flagOf(query.fleet) }))),
     }),
     get({ path: '/operations', answer: () => json(200, { operations: switchovers.list() }) }),
     get({
@@ -49,8 +60,12 @@ export function switchover({ switchovers }: SwitchoversOptions): readonly Endpoi
   ];
 }
 
-function requested({ to, transaction_timeout_ms }: z.output<typeof BODY>): HeldSwitchoverRequest {
-  return { to, transactionMs: transaction_timeout_ms };
+function flagOf(text: 'true' | 'false' | undefined): boolean | undefined {
+  return text === undefined ? undefined : text === 'true';
+}
+
+function requested({ to, transaction_timeout_ms, fleet }: z.output<typeof BODY>): HeldSwitchoverRequest {
+  return { to, transactionMs: transaction_timeout_ms, fleet };
 }
 
 function started(starting: OperationStart): Answer {

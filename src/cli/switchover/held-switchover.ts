@@ -7,7 +7,7 @@ import { parseDuration } from '../../config/schema/duration.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
 import { CommandEnd, fail, unlessEnded, wrong } from '../command-end.ts';
-import { printFailure, request, tryRequest, type AdminAnswer } from '../admin-request.ts';
+import { printFailure, queryOf, request, tryRequest, type AdminAnswer } from '../admin-request.ts';
 import { findRunning, tokenFor, type ConsentOptions, type Running } from '../running.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
@@ -23,11 +23,14 @@ import {
 export interface SwitchoverOptions extends ConsentOptions {
   readonly to?: string | undefined;
   readonly transactionTimeout: string;
+  /** Undefined: as the Pointsman is configured. */
+  readonly fleet?: boolean | undefined;
 }
 
 interface SwitchoverOrder {
   readonly to?: string;
   readonly transaction_timeout_ms: number;
+  readonly fleet?: boolean;
 }
 
 const POLL_MS = 150;
@@ -45,6 +48,7 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   const asked: SwitchoverOrder = {
     ...(options.to === undefined ? {} : { to: options.to }),
     transaction_timeout_ms: duration.ms,
+    ...(options.fleet === undefined ? {} : { fleet: options.fleet }),
   };
   const plan = await planFor(running, asked, io);
   // A plan that cannot be carried out is not shown as one.
@@ -89,8 +93,12 @@ async function planFor(running: Running, asked: SwitchoverOrder, io: CliIo): Pro
 }
 
 async function readPlan(running: Running, asked: SwitchoverOrder, io: CliIo): Promise<SwitchoverPlanDocument> {
-  const query = new URLSearchParams({ ...asked, transaction_timeout_ms: String(asked.transaction_timeout_ms) });
-  const path = `/switchover?${query.toString()}`;
+  const query = queryOf({
+    to: asked.to,
+    transaction_timeout_ms: String(asked.transaction_timeout_ms),
+    fleet: asked.fleet === undefined ? undefined : String(asked.fleet),
+  });
+  const path = `/switchover${query}`;
   const answer = await request(running, { method: 'GET', path, deadlineMs: PLAN_MS }, io);
   return understood(planReader, answer, 200, io);
 }
@@ -129,6 +137,7 @@ class Cancellation {
 
   #words(): string {
     if (!this.#isRequested()) return 'cancelling: all clients are released';
+    if (this.#operation?.fleet === true && this.#signals > 1) return 'ending the operation: clients go by the evidence';
     return this.#signals > 1
       ? 'releasing all clients now'
       : 'the cluster has the request, which cannot be taken back: clients wait until a primary is proven.\n' +

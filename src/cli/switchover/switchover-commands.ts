@@ -9,7 +9,9 @@ sessions between two transactions, asks the cluster to switch, and lets the clie
 With the section moves in the configuration, sessions that can move do not end: they go on with the next primary.
 It needs the admin token. Ctrl-C cancels, and all clients are released at once. When the cluster has the request, it
 cannot be taken back: clients then wait until a primary is proven, and a second Ctrl-C releases them.
-Another Pointsman in front of the same cluster does not hold its clients: its sessions end when the primary stops.
+Another Pointsman in front of the same cluster does not hold its clients, unless with --fleet (or the setting fleet):
+then the cluster schedules the switchover half a minute ahead, and each Pointsman holds its clients and parks its
+sessions from hold.before_switchover (1s) before that time. Transactions that run then are cut when the primary stops.
 It begins at once. \`pointsman cluster switchover --at TIME\` schedules one: each Pointsman holds its clients from
 hold.before_switchover (1s) before that time.
 Exit codes: 0 switched over, 1 refused, failed or cancelled, 2 wrong usage.`;
@@ -19,6 +21,8 @@ export function describeSwitchover(program: CliCommand, io: CliIo): void {
     .remote('switchover', 'Move the primary to another member, while clients wait instead of failing')
     .option('--to <member>', 'the next primary (default: the cluster chooses)')
     .option('--transaction-timeout <duration>', 'time for running transactions before they are cut', '10s')
+    .option('--fleet', 'every Pointsman of the cluster takes part: the cluster schedules the switchover')
+    .option('--no-fleet', 'this Pointsman alone, whatever the setting fleet says')
     .option('--yes', 'do not ask')
     .option('--dry-run', 'only show the plan')
     .option('--json', 'print the document of the operation when it has ended (with --dry-run: the plan)')
@@ -26,6 +30,7 @@ export function describeSwitchover(program: CliCommand, io: CliIo): void {
     .examples(
       'pointsman switchover --dry-run',
       'pointsman switchover --to pg-2 --yes',
+      'pointsman switchover --fleet --dry-run',
       'pointsman switchover --to pg-1 --transaction-timeout 5s --yes',
     )
     .runs(async (options: SwitchoverOptions) => (await import('./held-switchover.ts')).switchover(options, io));

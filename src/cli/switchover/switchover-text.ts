@@ -26,9 +26,13 @@ export function planText(plan: SwitchoverPlanDocument, io: CliIo): string {
     eligible ? paint('good', 'yes') : paint('warn', `no: ${why ?? ''}`),
   ]);
   const transactions = durationText(plan.transaction_timeout_ms);
-  return [
+  const heading = [
     `Switchover from ${from ?? 'no primary'} to ${to ?? 'the member that the cluster chooses'}\n\n`,
     candidates.length === 0 ? '' : `${tableText(COLUMNS, rows, widthFor(io))}\n`,
+  ].join('');
+  if (plan.fleet !== null) return `${heading}${fleetText(plan, plan.fleet)}`;
+  return [
+    heading,
     from === null || sessions === null ? '' : sessionsText(plan, from, sessions),
     unreadable === null || unreadable === 0
       ? ''
@@ -37,19 +41,42 @@ export function planText(plan: SwitchoverPlanDocument, io: CliIo): string {
   ].join('');
 }
 
+type FleetPlan = NonNullable<SwitchoverPlanDocument['fleet']>;
+
+function fleetText(plan: SwitchoverPlanDocument, { ahead_ms: ahead, hold_before_ms: before }: FleetPlan): string {
+  const { from, sessions_on_primary: sessions, moves } = plan;
+  const theirs = moves === null ? 'will end' : `${movesText(moves)}. The rest ends`;
+  const onIt = countText(sessions ?? 0, 'session');
+  const here =
+    from === null || sessions === null
+      ? ''
+      : `Here, ${onIt} on ${from}${moves === null ? '' : ':'} ${theirs} when ${moves === null ? 'it' : from} stops.\n`;
+  return [
+    `The cluster schedules it, ${durationText(ahead)} ahead: until then `,
+    'every Pointsman reads the list of members twice.\n',
+    `From ${durationText(before)} before that time new clients of the primary wait (hold.before_switchover), ` +
+      `for ${durationText(plan.longest_hold_ms)} at most.\n`,
+    here,
+    'How many sessions every other Pointsman has, and whether it holds its clients, is not known here.\n',
+  ].join('');
+}
+
 function sessionsText({ moves, ...plan }: SwitchoverPlanDocument, from: string, sessions: number): string {
   const ends = `between two transactions, or after ${durationText(plan.transaction_timeout_ms)}`;
   if (moves === null) return `${countText(sessions, 'session')} on ${from} will end: ${ends}.\n`;
-  const { movable, stays, unknown } = moves;
+  return [
+    `${countText(sessions, 'session')} on ${from}: ${movesText(moves)}.\n`,
+    Object.keys(moves.stays).length === 0 ? '' : `Sessions that stay will end: ${ends}.\n`,
+  ].join('');
+}
+
+function movesText({ movable, stays, unknown }: NonNullable<SwitchoverPlanDocument['moves']>): string {
   const staying = Object.values(stays).reduce((sum, count) => sum + count, 0);
   const left = staying === 0 ? '' : `, ${staying} ${staying === 1 ? 'stays' : 'stay'}: ${staysText(stays)}`;
   const [are, were, they] = unknown === 1 ? ['is', 'was', 'it becomes'] : ['are', 'were', 'they become'];
   const later = `${unknown} ${are} busy or ${were} not asked in time (checked when ${they} idle)`;
   const asked = unknown === 0 ? '' : `, ${later}`;
-  return [
-    `${countText(sessions, 'session')} on ${from}: ${movable} can move${asked}${left}.\n`,
-    staying === 0 ? '' : `Sessions that stay will end: ${ends}.\n`,
-  ].join('');
+  return `${movable} can move${asked}${left}`;
 }
 
 /** Null: the phase runs. */

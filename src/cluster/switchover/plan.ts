@@ -2,13 +2,14 @@
 // begin. Patroni checks much of this too, but only after clients wait already. Pure.
 import { durationText } from '../../core/describe.ts';
 import { primaryPositions, recentLags } from '../../core/lag.ts';
+import { LIST_INTERVAL_MS, OVERDUE_MS } from '../../core/operator-override.ts';
 import { isAnswering, isDead, type Snapshot } from '../../core/snapshot.ts';
 import { openPrimary } from '../../core/primary-pools.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
 import { sizeText } from '../../model/check.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
-import type { HoldPolicy, RoutingPolicy } from '../../model/policy.ts';
+import type { HoldPolicy, RoutingPolicy, SwitchoverPolicy } from '../../model/policy.ts';
 import { unknownText } from '../../model/printable.ts';
 import type { CandidateDocument, PlanDocument } from '../../documents/switchover-document.ts';
 import type { ClusterControl, ControlReading } from '../control.ts';
@@ -19,13 +20,16 @@ export interface HeldSwitchoverRequest {
   readonly to: MemberName | undefined;
   /** How long running transactions may take. Milliseconds. */
   readonly transactionMs: number;
+  /** Each Pointsman of the cluster takes part. Undefined: as configured. */
+  readonly fleet?: boolean | undefined;
 }
 
 /** The knowledge of this Pointsman. */
 export interface OwnKnowledge {
   readonly policy: Omit<RoutingPolicy, 'hold'> & {
-    readonly hold: HoldPolicy;
+    readonly hold: HoldPolicy & SwitchoverPolicy;
     readonly moves?: MovesPolicy | undefined;
+    readonly fleet?: boolean;
   };
   readonly table: RoutingTable;
   readonly snapshot: Snapshot;
@@ -57,6 +61,15 @@ const DEFAULT_MAX_LAG = 1024 * 1024;
 const STREAMING: readonly (string | null)[] = ['streaming', 'running'];
 const SYNCHRONOUS = ['sync_standby', 'quorum_standby'];
 
+export function isOfFleet({ fleet }: HeldSwitchoverRequest, { policy }: OwnKnowledge): boolean {
+  return fleet ?? policy.fleet ?? false;
+}
+
+/** Each Pointsman has read the list of members by then, also one whose first read fails. Milliseconds. */
+export function scheduledAheadMs({ policy: { hold } }: OwnKnowledge): number {
+  return 2 * LIST_INTERVAL_MS.longest + hold.beforeSwitchoverMs;
+}
+
 export function planSwitchover(
   request: HeldSwitchoverRequest,
   own: OwnKnowledge,
@@ -67,19 +80,22 @@ export function planSwitchover(
   const rules = rulesOf(config);
   const cluster = report.kind === 'read' ? report.value : undefined;
   const candidates = cluster === undefined ? [] : candidatesOf(cluster, own.snapshot, rules);
-  const longestMs = Math.max(0, Math.min(hold.clientTimeoutMs - RELEASE_MS, request.transactionMs + MOST_SWITCH_MS));
+  const isFleet = isOfFleet(request, own);
+  const mostMs = isFleet ? hold.beforeSwitchoverMs + OVERDUE_MS : request.transactionMs + MOST_SWITCH_MS;
+  const longestMs = Math.max(0, Math.min(hold.clientTimeoutMs - RELEASE_MS, mostMs));
   return {
     from: from ?? null,
     to: request.to ?? null,
     candidates,
     transaction_timeout_ms: request.transactionMs,
     longest_hold_ms: longestMs,
+    fleet: isFleet ? { ahead_ms: scheduledAheadMs(own), hold_before_ms: hold.beforeSwitchoverMs } : null,
     problems: [
       ...(from === undefined ? ['no primary is proven now: a switchover needs one that takes clients'] : []),
       ...(report.kind === 'unreadable' ? [`the cluster cannot be read: ${report.why}`] : []),
       ...(cluster === undefined ? [] : clusterProblems(cluster, from, request)),
       ...(cluster === undefined ? [] : candidateProblems(candidates, cluster, request)),
-      ...timeProblems(request, hold),
+      ...(isFleet ? fleetProblems(hold, cluster) : timeProblems(request, hold)),
     ],
     warnings: config.kind === 'read' ? [] : [`the configuration of the cluster is unknown: ${config.why}`],
   };
@@ -129,6 +145,22 @@ function timeProblems({ transactionMs }: HeldSwitchoverRequest, { clientTimeoutM
       ? `use --transaction-timeout ${Math.floor(roomMs / 1000)}s, or raise hold.client_timeout`
       : `raise hold.client_timeout above ${durationText(SWITCH_MS)}`;
   return [`clients wait for ${limit} at most (hold.client_timeout), and the switchover can take ${needed}: ${remedy}`];
+}
+
+/** Patroni schedules nothing in a cluster that is paused. */
+function fleetProblems(
+  { beforeSwitchoverMs: before, clientTimeoutMs }: HoldPolicy & SwitchoverPolicy,
+  cluster: ClusterReport | undefined,
+): readonly string[] {
+  const neededMs = before + SWITCH_MS;
+  const [limit, needed] = [durationText(clientTimeoutMs), durationText(neededMs)];
+  return [
+    ...(cluster?.paused === true ? ['the cluster is paused, and schedules no switchover: resume it first'] : []),
+    ...(before === 0 ? ['hold.before_switchover is 0: no client would wait for a scheduled switchover'] : []),
+    ...(neededMs > clientTimeoutMs
+      ? [`clients wait for ${limit} at most (hold.client_timeout), and the switchover can take ${needed}: raise it`]
+      : []),
+  ];
 }
 
 interface Rules {

@@ -24,6 +24,8 @@ import { SessionTally } from './session-tally.ts';
 export interface ProcedureOptions extends PhasesOptions {
   readonly control: Pick<ClusterControl, 'report' | 'config' | 'perform'>;
   readonly known: () => OwnKnowledge;
+  /** Reads the list of members soon. */
+  readonly hint: () => void;
   /** Synchronous. Undefined: the handover is over. */
   readonly handOver: (handover: Handover | undefined) => void;
   /** Sessions on the member in all processes, and clients that connect to a server now. Never rejects. */
@@ -31,18 +33,18 @@ export interface ProcedureOptions extends PhasesOptions {
 }
 
 /** Limits of the phases. Milliseconds. */
-const CHECK_MS = 15_000;
+export const CHECK_MS = 15_000;
 /** Sessions that connect to the primary when the hold begins arrive, or wait, within this time. */
 const HOLD_MS = 500;
 /** After the end of the time for transactions: workers report with a delay. */
 const DRAIN_SLACK_MS = 500;
-const REPORT_MS = 5_000;
+export const REPORT_MS = 5_000;
 /** After the time that a parked session may wait: it ends, and its worker reports that. */
-const MOVE_SLACK_MS = 5_000;
+export const MOVE_SLACK_MS = 5_000;
 /** How often the number of sessions is read. */
 const POLL_MS = 25;
 
-interface SwitchoverEnd {
+export interface SwitchoverEnd {
   readonly outcome: OperationOutcome;
   readonly why: string;
 }
@@ -135,6 +137,7 @@ export class Switchover {
       from: this.#from ?? null,
       to: this.#request.to ?? null,
       transaction_timeout_ms: this.#request.transactionMs,
+      fleet: false,
       sessions: this.#tally?.document() ?? new SessionTally('', []).document(),
       held_ms: phases.span(this.#at.held, this.#at.released),
       switch_ms: isProven ? phases.span(this.#at.requested, this.#at.proven) : null,

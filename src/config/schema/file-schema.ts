@@ -24,6 +24,7 @@ import {
   countOr,
   duration,
   durationOrOff,
+  flag,
   listenAddress,
   name,
   nonEmpty,
@@ -220,6 +221,11 @@ export const fileSchema = z.strictObject({
   client: key(client.prefault({}), 'Limits and TLS towards clients.'),
   backend: key(backend.prefault({}), 'Connects to members.'),
   hold: key(hold.prefault({}), 'While a pool has no member its clients wait (they are held) within these limits.'),
+  fleet: key(
+    flag.default(false),
+    `Several Pointsmen serve this cluster, as sidecars do: \`pointsman switchover\` asks the cluster for a scheduled
+    switchover, so that each of them holds its clients and parks its sessions (\`hold.before_switchover\`).`,
+  ),
   branches: key(
     branches.optional(),
     `Branches as targets: clients connect to \`DATABASE@BRANCH\` on the listeners of the pools. Without this section

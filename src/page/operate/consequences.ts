@@ -80,6 +80,15 @@ export function refreshConsequences({ members }: Pick<StatusDocument, 'members'>
 export function switchoverConsequences(plan: PlanOfPrimary, status: ConsequenceFacts): readonly string[] {
   const { from, to, sessions_on_primary: sessions, unreadable_sessions_on_primary: unreadable } = plan;
   const pools = status.pools.filter(({ exclusive }) => exclusive).map(({ name }) => name);
+  if (plan.fleet !== null) {
+    return [
+      `The cluster schedules it, ${durationText(plan.fleet.ahead_ms)} ahead. Each Pointsman reads the schedule.`,
+      `From ${durationText(plan.fleet.hold_before_ms)} before that time new clients of pool ${pools.join(', ')} wait.`,
+      ...(from === null || sessions === null ? [] : [fleetSessionsText(plan, from, sessions)]),
+      'How many sessions every other Pointsman has is not known here.',
+      to === null ? 'The cluster chooses the next primary.' : `${to} becomes the primary.`,
+    ];
+  }
   return [
     ...(from === null || sessions === null ? [] : sessionsText(plan, from, sessions)),
     ...(unreadable === null || unreadable === 0
@@ -88,6 +97,11 @@ export function switchoverConsequences(plan: PlanOfPrimary, status: ConsequenceF
     `New clients of pool ${pools.join(', ')} wait for ${durationText(plan.longest_hold_ms)} at most.`,
     to === null ? 'The cluster chooses the next primary.' : `${to} becomes the primary.`,
   ];
+}
+
+function fleetSessionsText({ moves }: PlanOfPrimary, from: string, sessions: number): string {
+  const ending = moves === null ? 'all' : `${movingText(moves.movable, sessions)}. The rest`;
+  return `Here, of ${countText(sessions, 'session')} on ${from}, ${ending} end when it stops.`;
 }
 
 function sessionsText({ moves, ...plan }: PlanOfPrimary, from: string, sessions: number): readonly string[] {

@@ -14,6 +14,7 @@ type OperationPhase = OperationDocument['phase'];
 /** In their order. */
 const MEANINGS: Readonly<Record<OperationPhase, string>> = {
   check: 'the cluster can switch',
+  schedule: 'each Pointsman reads the schedule of the cluster',
   hold: 'new clients wait',
   drain: 'sessions end or are parked',
   switch: 'the cluster promotes the next primary',
@@ -38,9 +39,11 @@ export function SwitchoverProgress({ started, keeper }: SwitchoverProgressProps)
   return (
     <>
       <ol class="phases">
-        {Object.entries(MEANINGS).map(([phase, meaning]) => (
-          <PhaseLine key={phase} phase={phase} meaning={meaning} operation={last} />
-        ))}
+        {Object.entries(MEANINGS)
+          .filter(([phase]) => phase !== (last.fleet ? 'drain' : 'schedule'))
+          .map(([phase, meaning]) => (
+            <PhaseLine key={phase} phase={phase} meaning={meaning} operation={last} />
+          ))}
       </ol>
       <p role="status">{isRunning ? `Phase ${last.phase}: ${MEANINGS[last.phase]}.` : endText(last)}</p>
       <p>{sessionsText(last)}</p>

@@ -27,6 +27,7 @@ const PLAN: PlanOfPrimary = {
   ],
   transaction_timeout_ms: 10_000,
   longest_hold_ms: 28_000,
+  fleet: null,
   problems: [],
   warnings: [],
   sessions_on_primary: 100,
@@ -307,4 +308,35 @@ test('a Pointsman that goes away', async () => {
     if (out.includes('check  ')) void admin.close();
   });
   expect(await running).toMatchObject({ code: 1, err: expect.stringContaining('The cluster may have switched over') });
+});
+
+describe('a switchover of the fleet', () => {
+  const FLEET = { ahead_ms: 23_000, hold_before_ms: 1_000 };
+
+  test('the plan tells the time, the hold at each Pointsman, and what is not known', async () => {
+    plan = { ...PLAN, fleet: FLEET, longest_hold_ms: 16_000 };
+    const { code, out } = await cli(['--fleet', '--dry-run']);
+    expect(code).toBe(0);
+    expect(requests).toEqual([{ to: undefined, transactionMs: 10_000, fleet: true }]);
+    expect(out.split('\n').slice(6)).toEqual([
+      'The cluster schedules it, 23 s ahead: until then every Pointsman reads the list of members twice.',
+      'From 1 s before that time new clients of the primary wait (hold.before_switchover), for 16 s at most.',
+      'Here, 100 sessions on pg-1 will end when it stops.',
+      'How many sessions every other Pointsman has, and whether it holds its clients, is not known here.',
+      '',
+    ]);
+  });
+
+  test('with moves it tells which sessions of this Pointsman move', async () => {
+    plan = { ...PLAN, fleet: FLEET, moves: { movable: 98, stays: { listening: 2 }, unknown: 0 } };
+    const { out } = await cli(['--dry-run']);
+    expect(requests).toEqual([{ to: undefined, transactionMs: 10_000, fleet: undefined }]);
+    expect(out).toMatch(/^Here, 100 sessions on pg-1: 98 can move, 2 stay: .*\. The rest ends when pg-1 stops\.$/m);
+  });
+
+  test('it is started as one, or by this Pointsman alone', async () => {
+    await cli(['--fleet', '--yes']);
+    await cli(['--no-fleet', '--yes']);
+    expect(requests.map(({ fleet }) => fleet)).toEqual([true, true, false, false]);
+  });
 });

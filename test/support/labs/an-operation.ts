@@ -21,6 +21,7 @@ export function anOperation(phases: readonly Phase[], changes: Partial<Operation
     from: 'pg-1',
     to: null,
     transaction_timeout_ms: 10_000,
+    fleet: false,
     sessions: {
       at_start: 100,
       held: 12,

@@ -18,7 +18,7 @@ import { aList, aPolicy, aSnapshot, answered, isPrimary, isReplica } from '../va
 import { configOf, load } from '../values/loading.ts';
 import { ManualClock } from '../waiting/manual-clock.ts';
 
-const POLICY = aPolicy();
+const POLICY = aPolicy({ beforeSwitchoverMs: 1000 });
 const MOVES = configOf(load('moves: { roles: [app] }')).moves;
 const MEMBERS = ['pg-1', 'pg-2', 'pg-3'];
 const PROBE_MS = 100;
@@ -45,6 +45,8 @@ export class SwitchoverLab {
   hold: HoldPolicy = { clientTimeoutMs: 30_000, maxSessions: 100, outageTimeoutMs: 60_000, maxConnectsPerSecond: 200 };
   report: () => Promise<ControlReading<ClusterReport>> = () => Promise.resolve({ kind: 'read', value: aReport() });
   config: Readonly<Record<string, unknown>> = {};
+  /** The setting of the file. */
+  isFleet = false;
   /** On the primary. */
   sessions = 0;
   connecting = 0;
@@ -58,6 +60,8 @@ export class SwitchoverLab {
   readonly silent = new Set<string>();
   /** An operation runs: one of this lab, or another one by the word of the test. */
   isBusy = false;
+  /** The answer to the request that takes a schedule back. */
+  takenBack: OperationResult = { kind: 'done', text: 'Done.', reason: 'scheduled switchover deleted' };
   #started = 0;
   #snapshot: Snapshot;
   readonly #answer = Promise.withResolvers<OperationResult>();
@@ -73,14 +77,15 @@ export class SwitchoverLab {
           config: () => Promise.resolve({ kind: 'read', value: this.config }),
           perform: (operation) => {
             this.asked.push(operation);
-            return this.#answer.promise;
+            return operation.kind === 'cancel_switchover' ? Promise.resolve(this.takenBack) : this.#answer.promise;
           },
         },
         known: () => ({
-          policy: { ...POLICY, hold: { ...POLICY.hold, ...this.hold }, moves: MOVES },
+          policy: { ...POLICY, hold: { ...POLICY.hold, ...this.hold }, moves: MOVES, fleet: this.isFleet },
           table: this.table(),
           snapshot: this.#snapshot,
         }),
+        hint: () => {},
         handOver: (handover) => {
           this.handovers.push(handover);
           this.#snapshot = { ...this.#snapshot, handover };
@@ -125,8 +130,9 @@ export class SwitchoverLab {
   }
 
   /** Begins, and returns the id. */
-  start(request: { readonly to?: string; readonly transactionMs?: number } = {}): string {
-    const starting = this.operations.start({ to: request.to, transactionMs: request.transactionMs ?? 3000 });
+  start(request: { readonly to?: string; readonly transactionMs?: number; readonly fleet?: boolean } = {}): string {
+    const { to, transactionMs = 3000, fleet } = request;
+    const starting = this.operations.start({ to, transactionMs, fleet });
     if (starting.kind !== 'started') throw new Error('another operation runs');
     return starting.operation.id;
   }
@@ -151,6 +157,12 @@ export class SwitchoverLab {
   async end(): Promise<OperationDocument> {
     for (let step = 0; step < 1000 && this.document().state !== 'ended'; step += 1) await this.clock.advance(100);
     return this.document();
+  }
+
+  /** The newest list of members has a scheduled switchover, or none. */
+  listSchedule(at: number | undefined): void {
+    const switchover = at === undefined ? 'none' : { leader: 'pg-1', at };
+    this.take({ ...aList(this.clock.now(), ...MEMBERS), switchover });
   }
 
   /** The clients of the primary wait because of the operation. */

@@ -26,6 +26,8 @@ interface Given {
   readonly to?: string;
   readonly transactionMs?: number;
   readonly clientTimeoutMs?: number;
+  readonly fleet?: boolean;
+  readonly beforeSwitchoverMs?: number;
   readonly report?: Partial<ClusterReport>;
   readonly config?: Readonly<Record<string, unknown>>;
   readonly news?: readonly Observation[];
@@ -33,11 +35,17 @@ interface Given {
 }
 
 function planned({ to, transactionMs = 10_000, clientTimeoutMs = 30_000, ...given }: Given = {}): PlanDocument {
-  const { report, config = {}, news = [], adapt = (same: Snapshot) => same } = given;
+  const { report, config = {}, news = [], fleet, beforeSwitchoverMs = 1000, adapt = (same: Snapshot) => same } = given;
   const snapshot = adapt(aSnapshot(POLICY, ...ROUND, ...news));
-  const hold = { clientTimeoutMs, maxSessions: 100, outageTimeoutMs: 60_000, maxConnectsPerSecond: 200 };
+  const hold = {
+    clientTimeoutMs,
+    beforeSwitchoverMs,
+    maxSessions: 100,
+    outageTimeoutMs: 60_000,
+    maxConnectsPerSecond: 200,
+  };
   return planSwitchover(
-    { to, transactionMs },
+    { to, transactionMs, fleet },
     { policy: { ...POLICY, hold }, table: decideRoutes(POLICY, snapshot, 500), snapshot },
     { report: { kind: 'read', value: aReport(report) }, config: { kind: 'read', value: config } },
   );
@@ -216,7 +224,13 @@ describe('other reasons not to begin', () => {
 
   test('a cluster that cannot be read', () => {
     const snapshot = aSnapshot(POLICY, ...ROUND);
-    const hold = { clientTimeoutMs: 30_000, maxSessions: 1, outageTimeoutMs: 60_000, maxConnectsPerSecond: 1 };
+    const hold = {
+      beforeSwitchoverMs: 0,
+      clientTimeoutMs: 30_000,
+      maxSessions: 1,
+      outageTimeoutMs: 60_000,
+      maxConnectsPerSecond: 1,
+    };
     const unreadable = { kind: 'unreadable', why: 'timeout' } as const;
     const plan = planSwitchover(
       { to: undefined, transactionMs: 0 },
@@ -225,5 +239,26 @@ describe('other reasons not to begin', () => {
     );
     expect(plan.problems).toEqual(['the cluster cannot be read: timeout']);
     expect(plan.warnings).toEqual(['the configuration of the cluster is unknown: timeout']);
+  });
+});
+
+describe('a switchover of the fleet', () => {
+  test('is scheduled after each Pointsman has read the list twice, and holds clients shortly before', () => {
+    const wanted = { fleet: { ahead_ms: 23_000, hold_before_ms: 1_000 }, longest_hold_ms: 16_000, problems: [] };
+    expect(planned({ fleet: true })).toMatchObject(wanted);
+    expect(planned()).toMatchObject({ fleet: null });
+  });
+
+  test.each<[string, Given, RegExp]>([
+    ['nobody would hold a client', { beforeSwitchoverMs: 0 }, /hold.before_switchover is 0/],
+    ['clients wait too short', { clientTimeoutMs: 10_000 }, /hold.client_timeout.*can take 11 s/],
+    ['the cluster is paused', { to: 'pg-2', report: { paused: true } }, /schedules no switchover/],
+    ['the cluster has a schedule', { report: { scheduled_switchover: { at: 'x', from: 'pg-1', to: null } } }, /first/],
+  ])('does not begin when %s', (_what, given, problem) => {
+    expect(planned({ ...given, fleet: true }).problems).toEqual([expect.stringMatching(problem)]);
+  });
+
+  test('has no limit for transactions: they end when the primary stops', () => {
+    expect(planned({ fleet: true, transactionMs: 60_000 }).problems).toEqual([]);
   });
 });

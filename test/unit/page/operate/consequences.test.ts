@@ -51,6 +51,7 @@ const PLAN: PlanOfPrimary = {
   to: 'pg-2',
   candidates: [],
   transaction_timeout_ms: 10_000,
+  fleet: null,
   longest_hold_ms: 28_000,
   problems: [],
   warnings: [],
@@ -197,5 +198,26 @@ describe('a switchover', () => {
     const sentences = switchoverConsequences(plan, status(12));
     expect(sentences).toContain('1 session cannot be read (TLS with the server) and will be cut after 10 s.');
     expect(sentences.at(-1)).toBe('The cluster chooses the next primary.');
+  });
+});
+
+describe('a switchover of the fleet', () => {
+  const fleet = { ahead_ms: 23_000, hold_before_ms: 1_000 };
+
+  test.each([
+    [null, 'Here, of 12 sessions on pg-1, all end when it stops.'],
+    [
+      { movable: 11, stays: {}, unknown: 1 },
+      'Here, of 12 sessions on pg-1, 11 move: their clients keep their connections and notice a pause. ' +
+        'The rest end when it stops.',
+    ],
+  ])('says what it does here, and what it does not know: moves %j', (moves, here) => {
+    expect(switchoverConsequences({ ...PLAN, fleet, moves }, status(12))).toEqual([
+      'The cluster schedules it, 23 s ahead. Each Pointsman reads the schedule.',
+      'From 1 s before that time new clients of pool write wait.',
+      here,
+      'How many sessions every other Pointsman has is not known here.',
+      'pg-2 becomes the primary.',
+    ]);
   });
 });
