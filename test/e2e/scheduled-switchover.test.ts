@@ -1,15 +1,32 @@
 // A scheduled switchover: new clients of the primary wait from shortly before it, and get the next primary. Live
-// sessions go on until PostgreSQL ends them.
+// sessions go on until PostgreSQL ends them. `pointsman switchover --fleet` is one, for several Pointsmen with moves.
 import { Client } from 'pg';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
+import { startConnectLoad } from '../support/applications/connect-load.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
+import { waitForCandidates } from '../support/clusters/candidates.ts';
+import { movesConfig, prepareDatabase } from '../support/moves/prepared-database.ts';
+import { temporaryDirectory } from '../support/moves/temporary-directory.ts';
+import { Command } from '../support/processes/command.ts';
+import { configFor } from '../support/processes/pointsman-config.ts';
+import { type PointsmanProcess, startPointsman } from '../support/processes/pointsman-process.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
 import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import { SERVER_NAME, serverName } from '../support/clusters/server-name.ts';
 import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
 const BEFORE_MS = 3000;
+const POINTSMEN = 3;
+/** At each Pointsman. */
+const IDLE = 5;
+const CONNECTS_PER_SECOND = 8;
 
 describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATRONI }, (on) => {
+  const directory = temporaryDirectory();
+  const closings: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closings.splice(0).toReversed()) await close();
+  });
   const lab = on.clusterWithPointsman({
     pointsman: {
       admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },
@@ -51,6 +68,66 @@ describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATR
     await client.end();
     await live.end().catch(() => undefined);
   });
+
+  // On Patroni alone: half a minute.
+  if (on.kind === 'Patroni') {
+    it(
+      'G22: one switchover --fleet before three Pointsmen: no connect fails and no idle session ends, at any of them',
+      { timeout: 150_000 },
+      async () => {
+        const { cluster } = lab;
+        await waitForCandidates(lab);
+        await prepareDatabase(cluster);
+        const old = await cluster.leader();
+        const fleet = await Promise.all(Array.from({ length: POINTSMEN }, () => onePointsman()));
+        const ports = await Promise.all(fleet.map((one) => one.port('write')));
+        const idle = await Promise.all(
+          ports.flatMap((port) => Array.from({ length: IDLE }, () => HeldSession.open(port, cluster.app))),
+        );
+        closings.push(() => Promise.all(idle.map((session) => session.close())));
+        await Promise.all(idle.map(({ client }, index) => client.query(`set work_mem = '${index + 1}MB'`)));
+        const sql = "insert into direct_writes (member) values ('fleet')";
+        const loads = ports.map((port) =>
+          startConnectLoad({ host: '127.0.0.1', port, ...cluster.app, sql, perSecond: CONNECTS_PER_SECOND }),
+        );
+        closings.push(() => Promise.all(loads.map((load) => load.stop())));
+
+        const admin = `127.0.0.1:${(await fleet[0]?.port('admin')) ?? 0}`;
+        const command = new Command(['switchover', '--fleet', '--admin', admin, '--yes'], {
+          POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN,
+        });
+        closings.push(() => command.stop());
+        expect([await command.code, command.output]).toEqual([0, expect.stringMatching(/^done: /m)]);
+        const next = await cluster.leader();
+        expect(next.name).not.toBe(old.name);
+        const states = await Promise.all(
+          idle.map(async ({ client }) => {
+            const { rows } = await client.query<{ memory: string; server: string }>(
+              `select current_setting('work_mem') as memory, ${SERVER_NAME} as server`,
+            );
+            return rows[0];
+          }),
+        );
+        expect(states).toEqual(idle.map((_, index) => ({ memory: `${index + 1}MB`, server: serverName(next) })));
+        const attempts = (await Promise.all(loads.map((load) => load.stop()))).flat();
+        const longest = Math.max(...attempts.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs));
+        console.log(`${attempts.length} connects, the longest ${Math.round(longest)} ms\n${command.output}`);
+        expect(attempts.flatMap(({ connectError, error }) => connectError ?? error ?? [])).toEqual([]);
+        for (const one of fleet) {
+          expect(one.lines.filter(({ event }) => event === 'session_parked').length).toBeGreaterThanOrEqual(IDLE);
+        }
+      },
+    );
+  }
+
+  async function onePointsman(): Promise<PointsmanProcess> {
+    // Longer than a busy machine needs for a login that has begun.
+    const hold = { before_switchover: '5s', client_timeout: '60s', outage_timeout: '60s' };
+    const one = await startPointsman(configFor(lab.cluster, { ...movesConfig(lab.cluster, directory.path), hold }));
+    closings.push(() => one.stop());
+    await one.waitUntilReady();
+    return one;
+  }
 
   async function connect(port: number): Promise<Client> {
     const client = new Client({ host: '127.0.0.1', port, ...lab.cluster.app });
