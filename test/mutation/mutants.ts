@@ -25,8 +25,13 @@ const PROGRAM = join(STRYKER, 'node_modules/@stryker-mutator/core/bin/stryker.js
 /** Rooms that live on sockets. Their tests over sockets and the simulation judge, too, and no mutant of a constant. */
 const OVER_SOCKETS = /^(?:proxy|cluster\/switchover)(?:\/|$)/;
 /** Tests that need a program or a process of its own, or that stop all sockets of the process. */
-const NOT_IN_PROCESS =
-  /support\/(?:sandbox\/postgres|processes|patroni|clusters|applications|moves|containers)|child_process|vanished/;
+const NOT_IN_PROCESS = new RegExp(
+  [
+    'support/(?:sandbox/(?:postgres|login-server)|processes|patroni|clusters|applications|moves|containers)',
+    'child_process',
+    'vanished',
+  ].join('|'),
+);
 const SEEDS = 'test/mutation/seeds.ts';
 
 const { values, positionals: rooms } = parseArgs({

@@ -39,9 +39,9 @@ export class ChangeWaiter {
 
   /** Undefined: it was rejected, the time is over, or `isOver`. A late result is ignored. */
   async settled<T>(promise: Promise<T>, limitMs: number, isOver = (): boolean => false): Promise<T | undefined> {
-    let result: { readonly value?: T } | undefined;
+    let result: { readonly value: T | undefined } | undefined;
     const settle = (value?: T): void => {
-      result = value === undefined ? {} : { value };
+      result = { value };
       this.tell();
     };
     void promise.then(settle, () => settle());

@@ -91,7 +91,6 @@ export class Switchover {
    * meet a primary that stops: then only a second call ends the hold. `by`: for the document.
    */
   cancel(by: string): void {
-    if (this.#end !== undefined) return;
     const isRepeated = this.#cancelledBy !== undefined;
     this.#cancelledBy ??= by;
     if (!this.isRequested() || isRepeated || this.#isAbandoned) this.#release();
@@ -102,7 +101,6 @@ export class Switchover {
   abandon(by: string): void {
     this.#isAbandoned = true;
     this.cancel(by);
-    this.#changes.tell();
   }
 
   /** The routing table has changed. */
@@ -158,6 +156,8 @@ export class Switchover {
     return (
       (await this.#hold(plan.from, plan.longest_hold_ms)) ??
       (await this.#drain(plan.from, plan.longest_hold_ms)) ??
+      // A cancel may have come since the last look.
+      this.#whyEarly(plan.from) ??
       (await this.#switch(plan.from, plan.longest_hold_ms))
     );
   }
@@ -229,7 +229,8 @@ export class Switchover {
       const other = to === undefined || to === next ? '' : ` instead of ${to}`;
       return { outcome: 'done', why: `${next} is the primary${other}` };
     }
-    if (this.#cancelledBy !== undefined && this.#at.released !== undefined) return this.#cancelled();
+    // Before the end only a cancel releases.
+    if (this.#at.released !== undefined) return this.#cancelled();
     if (answer !== undefined && isRefusal(answer)) return { outcome: 'failed', why: answer.text };
     if (cameBack(known(), from, requestedAt)) {
       return { outcome: 'failed', why: `${from} stepped down and is the primary again` };

@@ -9,7 +9,7 @@ import { observe } from '../../../src/core/observe.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import type { Handover, Snapshot } from '../../../src/core/snapshot.ts';
 import type { Observation } from '../../../src/model/observation.ts';
-import type { HoldPolicy } from '../../../src/model/policy.ts';
+import type { HoldPolicy, RoutingPolicy } from '../../../src/model/policy.ts';
 import type { OperationEvent, ProxyEvent } from '../../../src/reports/events.ts';
 import type { PreflightEvent } from '../../../src/reports/move-events.ts';
 import type { Preflight } from '../../../src/reports/preflight.ts';
@@ -36,6 +36,11 @@ export interface Reply<T> {
   readonly fail: (error: Error) => void;
 }
 
+interface LabOptions {
+  readonly policy?: RoutingPolicy;
+  readonly moves?: typeof MOVES | 'off';
+}
+
 export class SwitchoverLab {
   readonly clock = new ManualClock();
   readonly events: (OperationEvent | PreflightEvent)[] = [];
@@ -50,6 +55,9 @@ export class SwitchoverLab {
   /** On the primary. */
   sessions = 0;
   connecting = 0;
+  /** How often the sessions were counted, and what happens meanwhile. */
+  counts = 0;
+  onCount: () => unknown = () => undefined;
   preflight: Preflight | Promise<Preflight> | undefined;
   /** The members whose sessions were asked. */
   readonly preflights: string[] = [];
@@ -64,10 +72,12 @@ export class SwitchoverLab {
   takenBack: OperationResult = { kind: 'done', text: 'Done.', reason: 'scheduled switchover deleted' };
   #started = 0;
   #snapshot: Snapshot;
+  readonly #policy: RoutingPolicy;
   readonly #answer = Promise.withResolvers<OperationResult>();
 
-  constructor() {
-    this.#snapshot = aSnapshot(POLICY, aList(0, ...MEMBERS));
+  constructor({ policy = POLICY, moves = MOVES }: LabOptions = {}) {
+    this.#policy = policy;
+    this.#snapshot = aSnapshot(policy, aList(0, ...MEMBERS));
     this.operations = new LongOperations({
       site: {
         clock: this.clock,
@@ -81,7 +91,12 @@ export class SwitchoverLab {
           },
         },
         known: () => ({
-          policy: { ...POLICY, hold: { ...POLICY.hold, ...this.hold }, moves: MOVES, fleet: this.isFleet },
+          policy: {
+            ...policy,
+            hold: { ...policy.hold, ...this.hold },
+            ...(moves !== 'off' && { moves }),
+            fleet: this.isFleet,
+          },
           table: this.table(),
           snapshot: this.#snapshot,
         }),
@@ -91,7 +106,11 @@ export class SwitchoverLab {
           this.#snapshot = { ...this.#snapshot, handover };
           this.operations.tableChanged();
         },
-        sessions: () => Promise.resolve({ onMember: this.sessions, connecting: this.connecting }),
+        sessions: async () => {
+          this.counts += 1;
+          await this.onCount();
+          return { onMember: this.sessions, connecting: this.connecting };
+        },
       },
       unreadable: () => Promise.resolve(2),
       preflight: (member) => {
@@ -117,11 +136,11 @@ export class SwitchoverLab {
   };
 
   table(): RoutingTable {
-    return decideRoutes(POLICY, this.#snapshot, this.clock.now());
+    return decideRoutes(this.#policy, this.#snapshot, this.clock.now());
   }
 
   take(observation: Observation): void {
-    this.#snapshot = observe(POLICY, this.#snapshot, observation);
+    this.#snapshot = observe(this.#policy, this.#snapshot, observation);
     this.operations.tableChanged();
   }
 

@@ -38,9 +38,13 @@ test('the operation ends when each parked session goes on or has ended', async (
   move(1, 'pg-2');
   // It is told of the member that it was on.
   close(2, 'move_login', 'pg-1');
+  const { switch_ms: switchMs } = lab.document();
   await lab.clock.advance(10_000);
-  expect(lab.document()).toMatchObject({ state: 'running', phase: 'release' });
+  expect(lab.document()).toMatchObject({ state: 'running', phase: 'release', outcome: null, why: null });
+  expect(lab.document().switch_ms).toBe(switchMs);
   close(3, 'client_reset');
+  await lab.clock.advance(0);
+  expect(lab.document().state).toBe('ended');
   const { outcome, sessions } = await lab.end();
   expect(outcome).toBe('done');
   expect(sessions).toMatchObject({ at_start: 5, parked: 3, moved: 1, move_failed: 1, ended: 1, cut: 0, lost: 0 });
@@ -68,7 +72,9 @@ test('a session that never goes on does not keep the operation for ever', async 
   park(1);
   lab.promote('pg-2');
   await lab.reach('release');
-  await lab.clock.advance(36_000);
+  await lab.clock.advance(34_000);
+  expect(lab.document().state).toBe('running');
+  await lab.clock.advance(2_000);
   expect(lab.document()).toMatchObject({ state: 'ended', outcome: 'done', sessions: { parked: 1, moved: 0 } });
 });
 

@@ -4,7 +4,7 @@ import type { ClusterReport, MemberReport } from '../../../../src/documents/clus
 import { planSwitchover } from '../../../../src/cluster/switchover/plan.ts';
 import type { PlanDocument } from '../../../../src/documents/switchover-document.ts';
 import { decideRoutes } from '../../../../src/core/decide-routes.ts';
-import type { Snapshot } from '../../../../src/core/snapshot.ts';
+import type { MemberRecord, Snapshot } from '../../../../src/core/snapshot.ts';
 import { withDrained } from '../../../../src/core/snapshot.ts';
 import type { Observation } from '../../../../src/model/observation.ts';
 import { aReport } from '../../../support/labs/switchover-lab.ts';
@@ -57,6 +57,18 @@ function withMember(name: string, changes: Partial<MemberReport>): Partial<Clust
   return { members: members.map((member) => (member.name === name ? { ...member, ...changes } : member)) };
 }
 
+/** Changes what the snapshot has of pg-2. */
+function withRecord(snapshot: Snapshot, change: (record: MemberRecord) => MemberRecord): Snapshot {
+  const members = [...snapshot.members].map(
+    ([name, record]) => [name, name === 'pg-2' ? change(record) : record] as const,
+  );
+  return { ...snapshot, members: new Map(members) };
+}
+
+function unanswered(snapshot: Snapshot): Snapshot {
+  return withRecord(snapshot, (record) => ({ ...record, status: undefined }));
+}
+
 /** pg-2 lags, by the report and by its own answer. */
 function lagging(bytes: number): Given {
   const news = [isReplica('pg-2', 400, { replayed: 100 * MB - bytes })];
@@ -99,7 +111,7 @@ describe('a candidate that cannot follow the primary', () => {
       { ...lagging(2048), config: { maximum_lag_on_failover: '1024' } },
       'its lag is 2 kB, the limit is 1 kB',
     ],
-    ...['on', 'true'].map((mode): [string, Given, string] => [
+    ...['on', 'true', 'quorum'].map((mode): [string, Given, string] => [
       `is not synchronous, and the mode is the text ${mode}`,
       { report: withMember('pg-3', { role: 'sync_standby' }), config: { synchronous_mode: mode } },
       'synchronous mode is on, and it is not synchronous',
@@ -108,6 +120,14 @@ describe('a candidate that cannot follow the primary', () => {
       'is not synchronous',
       { report: withMember('pg-3', { role: 'sync_standby' }), config: { synchronous_mode: true } },
       'synchronous mode is on, and it is not synchronous',
+    ],
+    [
+      'has an unknown address',
+      {
+        adapt: (snapshot) =>
+          withRecord(snapshot, (record) => ({ ...record, member: { ...record.member, postgres: undefined } })),
+      },
+      'the address of its PostgreSQL is unknown',
     ],
     ['is drained', { adapt: (snapshot) => withDrained(snapshot, 'pg-2', 1) }, 'it is drained here: resume it first'],
     ['is dead', { news: [refused({ member: 'pg-2', at: 100 })] }, 'its API and its PostgreSQL refuse connections'],
@@ -152,6 +172,30 @@ describe('a candidate that cannot follow the primary', () => {
     ]);
   });
 
+  test('a lag of exactly the limit is none too many, and a limit of null is the usual one', () => {
+    expect(planned({ ...lagging(MB), to: 'pg-2' }).problems).toEqual([]);
+    expect(planned({ ...lagging(2048), to: 'pg-2', config: { maximum_lag_on_failover: null } }).problems).toEqual([]);
+  });
+
+  test('a member that has not answered yet is judged by the reports of the others', () => {
+    const adapt = unanswered;
+    expect(planned({ to: 'pg-2', adapt }).problems).toEqual([]);
+    const otherTimeline = withMember('pg-2', { timeline: 7 });
+    expect(planned({ to: 'pg-2', adapt, report: otherTimeline }).problems).toEqual([
+      'pg-2 cannot follow the primary: it is on timeline 7, the primary is on 1',
+    ]);
+    expect(planned({ to: 'pg-2', adapt, report: withMember('pg-2', { timeline: null }) }).problems).toEqual([]);
+  });
+
+  test('the primary is found by its name, wherever the report has it', () => {
+    const { members } = aReport();
+    const { candidates } = planned({ report: { members: members.toReversed() } });
+    expect(candidates.map(({ name, eligible }) => [name, eligible])).toEqual([
+      ['pg-3', true],
+      ['pg-2', true],
+    ]);
+  });
+
   test('a tag counts that only the answer of the member has', () => {
     const tags = new Map([['nofailover', 'true']]);
     expect(planned({ to: 'pg-2', news: [isReplica('pg-2', 400, { tags })] }).problems).toEqual([
@@ -193,6 +237,11 @@ describe('other reasons not to begin', () => {
       'the members name pg-2 as the leader, but clients go to pg-1',
     ],
     [
+      'no leader, so that no timeline of one is known',
+      { report: { leader: null }, to: 'pg-3' },
+      'the members name no member as the leader, but clients go to pg-1',
+    ],
+    [
       'a schedule',
       { report: { scheduled_switchover: { at: '2026-12-01T00:00:00+00:00', from: 'pg-1', to: null } } },
       'a switchover is scheduled for 2026-12-01T00:00:00+00:00: cancel it first',
@@ -209,6 +258,12 @@ describe('other reasons not to begin', () => {
         'use --transaction-timeout 5s, or raise hold.client_timeout',
     ],
     [
+      'a hold as long as a switchover without transactions',
+      { clientTimeoutMs: 10_000 },
+      'clients wait for 10 s at most (hold.client_timeout), and the switchover can take 20 s: ' +
+        'raise hold.client_timeout above 10 s',
+    ],
+    [
       'no hold at all',
       { clientTimeoutMs: 0 },
       'clients wait for 0 ms at most (hold.client_timeout), and the switchover can take 20 s: ' +
@@ -216,6 +271,10 @@ describe('other reasons not to begin', () => {
     ],
   ])('%s', (_, given, problem) => {
     expect(planned(given).problems).toEqual([problem]);
+  });
+
+  test('a hold as long as the whole switchover is long enough', () => {
+    expect(planned({ clientTimeoutMs: 20_000 }).problems).toEqual([]);
   });
 
   test('a paused cluster switches to a named member', () => {
@@ -238,6 +297,7 @@ describe('other reasons not to begin', () => {
       { report: unreadable, config: unreadable },
     );
     expect(plan.problems).toEqual(['the cluster cannot be read: timeout']);
+    expect(plan.candidates).toEqual([]);
     expect(plan.warnings).toEqual(['the configuration of the cluster is unknown: timeout']);
   });
 });
