@@ -8,6 +8,7 @@ import type { ListenerPolicy, PoolPolicy } from '../model/policy.ts';
 import { sumOf } from '../model/sums.ts';
 import { lateIn, type CausalReadCounts } from '../reports/causal-reads.ts';
 import type { PoolCounts } from '../reports/counts.ts';
+import type { Latencies } from '../reports/latency.ts';
 import type {
   CausalReadsDocument,
   PoolDocument,
@@ -97,12 +98,13 @@ function waitSeconds(ms: number): number {
 }
 
 export function sessionsDocument(counts: PoolCounts, now: Instant): PoolSessionsDocument {
-  const { ramping = new Map(), refusing, heldSince } = counts;
+  const { ramping = new Map(), refusing, heldSince, latency = new Map() } = counts;
   return {
     by_state: counts.states,
     by_member: Object.fromEntries(counts.members),
     by_fallback: counts.fallbackSessions,
     ...(ramping.size === 0 ? {} : { slow_start: Object.fromEntries(ramping) }),
+    ...(latency.size === 0 ? {} : { latency: latencyDocument(latency) }),
     ...(refusing === undefined || refusing.size === 0 ? {} : { refused_logins: refusedLogins(refusing, now) }),
     ...(heldSince === undefined ? {} : { longest_wait_seconds: seconds(now - heldSince) }),
     accepted: counts.accepted,
@@ -110,6 +112,18 @@ export function sessionsDocument(counts: PoolCounts, now: Instant): PoolSessions
     to_backend_bytes: counts.toBackendBytes,
     to_client_bytes: counts.toClientBytes,
   };
+}
+
+function latencyDocument(latency: Latencies): NonNullable<PoolSessionsDocument['latency']> {
+  const entries = [...latency].map(
+    ([member, { requestMs, loginMs, share }]) =>
+      [member, { request_seconds: secondsOrNull(requestMs), login_seconds: secondsOrNull(loginMs), share }] as const,
+  );
+  return Object.fromEntries(entries);
+}
+
+function secondsOrNull(ms: number | undefined): number | null {
+  return ms === undefined ? null : waitSeconds(ms);
 }
 
 function refusedLogins(

@@ -37,6 +37,8 @@ export function pickTarget(balance: Balance, targets: Targets, options: PickOpti
       return { target: byChance(candidates, options), credits: options.credits };
     case 'least_sessions':
       return { target: leastLoaded(candidates, options), credits: options.credits };
+    case 'latency':
+      return { target: lessLoadedOfTwo(candidates, options), credits: options.credits };
     case 'client_address':
       return { target: byAddress(candidates, options.clientAddress), credits: options.credits };
   }
@@ -89,6 +91,20 @@ function leastLoaded(targets: Targets, options: PickOptions): Target {
   const least = Math.min(...targets.map(loadOf));
   const [first = targets[0], ...rest] = targets.filter((target) => loadOf(target) === least);
   return byChance([first, ...rest], options);
+}
+
+/**
+ * Two are drawn by weight, and the one with less load for its weight is picked, the new session included: so a small
+ * weight, of a slow member, tells also where nobody has a session. Times are known late: with the best of all, every
+ * proxy would pick the same member until it is slow.
+ */
+function lessLoadedOfTwo(targets: Targets, options: PickOptions): Target {
+  const one = byChance(targets, options);
+  const [first, ...rest] = targets.filter((target) => target !== one);
+  if (first === undefined) return one;
+  const other = byChance([first, ...rest], options);
+  const loadOf = (target: Target): number => (options.sessionsOn(target.member) + 1) / options.weightOf(target);
+  return loadOf(other) < loadOf(one) ? other : one;
 }
 
 /**

@@ -129,6 +129,20 @@ const refusedLogins = z.strictObject({
   last_seconds: seconds.describe('Since the newest.'),
 });
 
+const latency = z.strictObject({
+  request_seconds: z
+    .number()
+    .nullable()
+    .describe(
+      'From a request to the first byte of its reply: a geometric mean of the newest. Null: none was observed.',
+    ),
+  login_seconds: z
+    .number()
+    .nullable()
+    .describe("From the connect to the first byte of the server's answer to the login, the same mean."),
+  share: z.number().describe('The part of its weight that the member has for new sessions.'),
+});
+
 const sessions = z.strictObject({
   by_state: z.strictObject({
     startup: count,
@@ -144,6 +158,9 @@ const sessions = z.strictObject({
   slow_start: byName(z.number())
     .exactOptional()
     .describe('Members in slow start, with the current fraction of their weight.'),
+  latency: byName(latency)
+    .exactOptional()
+    .describe('With `balance: latency`: the members that take new sessions, as observed here.'),
   refused_logins: byName(refusedLogins)
     .exactOptional()
     .describe(

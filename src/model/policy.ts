@@ -51,8 +51,11 @@ export function isHarder(a: LeaveMode, b: LeaveMode): boolean {
   return LEAVE_MODES.indexOf(a) < LEAVE_MODES.indexOf(b);
 }
 
-/** `client_address`: all sessions of an address go to one member, while the same members are open. */
-export type Balance = 'least_sessions' | 'round_robin' | 'random' | 'client_address';
+/**
+ * `latency`: as the fewest sessions, but a member that answers slowly gets less. `client_address`: all sessions of an
+ * address go to one member, while the same members are open.
+ */
+export type Balance = 'least_sessions' | 'latency' | 'round_robin' | 'random' | 'client_address';
 
 /** `fallback`: to the fallback, if there is one. `refuse`: not even to the fallback. */
 export type WhenAllLagging = 'refuse' | 'least_lagging' | 'fallback';

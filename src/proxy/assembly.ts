@@ -138,6 +138,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
   const positions = openPositions && positionsBy({ ...options, openPositions }, dialServer, () => inForce.current());
   return {
     ...options,
+    ...base,
     policy: () => inForce.current(),
     pool,
     isStopping,
@@ -155,9 +156,9 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
         readFew: base.pipes.readFew,
         ...outcome,
       }),
-    holdQueue: base.holdQueue,
     connector,
     refusals: base.picker.refusals,
+    latency: base.picker.latency,
     connectToBranch: branchConnector({
       ...options,
       dial: dialServer,
@@ -165,7 +166,6 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
       routing: () => inForce.current().branches,
     }),
     watchLimits: (session, ofPool) => watchLimits(session, ofPool, limiting),
-    stallGate: base.stallGate,
     openPipes: base.pipes.openPipes,
     mover: new LoadedMover({
       ...options,

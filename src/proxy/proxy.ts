@@ -201,6 +201,7 @@ class RunningProxy implements LocalProxy {
       : {
           ...counts,
           ramping: this.#parts.picker.ramping(pool),
+          latency: this.#parts.picker.latency.shown(pool),
           refusing: this.#parts.picker.refusals.shown(name),
           degradedSince: this.#parts.degraded.since(name),
           heldSince: this.#parts.holdQueue.longestSince(name),

@@ -4,6 +4,7 @@ import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import { sumOf } from '../model/sums.ts';
 import type { CausalReadCounts } from './causal-reads.ts';
+import type { Latencies } from './latency.ts';
 import type { SessionState } from './session-state.ts';
 
 /** One of several processes that serve clients. */
@@ -111,6 +112,8 @@ export interface PoolCounts extends Readonly<Traffic> {
   readonly laggingSessions: number;
   /** Slow start: the share of their weight that members have now. Absent: the whole. */
   readonly ramping?: ReadonlyMap<MemberName, number>;
+  /** With `balance: latency`: the members that take sessions. */
+  readonly latency?: Latencies;
   /** Members that have refused logins within the last minute. Absent: none. */
   readonly refusing?: ReadonlyMap<MemberName, RefusedLogins>;
   /** Since when the fallback, or lagging members, serve the pool. Absent: they do not. */

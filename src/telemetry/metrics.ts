@@ -14,6 +14,7 @@ import { EVENT_METRICS } from './event-metrics.ts';
 import { createEventTotals, type EventMetric, type EventTotals } from './event-totals.ts';
 import { familyIn } from './families.ts';
 import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
+import { LATENCY_METRICS } from './latency-metrics.ts';
 import { MEMBER_METRICS, membersOf } from './member-metrics.ts';
 import { MOVE_METRICS, PARKED_METRICS } from './move-metrics.ts';
 import { CAUSAL_METRICS } from './causal-metrics.ts';
@@ -47,6 +48,7 @@ const AT_SCRAPE = [
   ...MEMBER_METRICS,
   ...POOL_METRICS,
   ...CAUSAL_METRICS,
+  ...LATENCY_METRICS,
   ...SESSION_METRICS,
   ...PROCESS_METRICS,
 ];

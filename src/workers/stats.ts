@@ -1,6 +1,7 @@
 // The reports of all workers, kept by worker: counts, shared limits and live sessions. One report is
 // recorded synchronously, so that these three always agree, also when a worker dies.
 import { NO_READS, sumOfReads } from '../reports/causal-reads.ts';
+import { meanOfLatencies } from '../reports/latency.ts';
 import { NO_CLIENTS, sumOfClients } from '../reports/counts.ts';
 import type { ClientCounts, CountsByPool, PoolCounts, RefusedLogins } from '../reports/counts.ts';
 import type { ProxyEvent } from '../reports/events.ts';
@@ -104,6 +105,7 @@ function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
   const refusing = sumOfRefusals(pools.flatMap((one) => [...(one.refusing ?? [])]));
   const reads = pools.flatMap(({ causalReads }) => causalReads ?? []);
   const ramping = new Map(pools.flatMap((one) => [...(one.ramping ?? [])]));
+  const latency = meanOfLatencies(pools.flatMap((one) => one.latency ?? []));
   return {
     states: {
       startup: total(({ states }) => states.startup),
@@ -119,6 +121,7 @@ function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
     laggingSessions: total(({ laggingSessions }) => laggingSessions),
     ...(reads.length === 0 ? {} : { causalReads: sumOfReads(reads) }),
     ...(ramping.size === 0 ? {} : { ramping }),
+    ...(latency.size === 0 ? {} : { latency }),
     ...(refusing.size === 0 ? {} : { refusing }),
     ...(since.length === 0 ? {} : { degradedSince: since.reduce((least, one) => Math.min(least, one)) }),
     ...(held.length === 0 ? {} : { heldSince: held.reduce((least, one) => Math.min(least, one)) }),

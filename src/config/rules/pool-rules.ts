@@ -32,6 +32,16 @@ export function poolRules(parsed: ParsedFile): readonly Fault[] {
   });
 }
 
+/** Replies inside TLS cannot be read: only logins tell. */
+export function latencyRules({ pools, client }: ParsedFile): readonly Fault[] {
+  if (client.tls.mode !== 'passthrough') return [];
+  return Object.entries(pools).flatMap(([name, { balance }]) => {
+    if (balance !== 'latency') return [];
+    const text = 'counts only the time of a login for clients in TLS: set client.tls.mode to terminate or require';
+    return [warning(text, ['pools', name, 'balance'], ['client', 'tls', 'mode'])];
+  });
+}
+
 /** How clients reach a pool without a listener: by the database's name, where Pointsman reads the startup message. */
 function byTarget(pool: string, { client }: ParsedFile): string {
   const unread = client.tls.mode === 'passthrough' ? ', if they do not use TLS' : '';

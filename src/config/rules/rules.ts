@@ -9,7 +9,7 @@ import { kubernetesRules } from './kubernetes-rules.ts';
 import { loginsRules } from './logins-rules.ts';
 import { movesRules } from './moves-rules.ts';
 import { platformRules } from './platform-rules.ts';
-import { fallbackRules, listenerRules, poolRules } from './pool-rules.ts';
+import { fallbackRules, latencyRules, listenerRules, poolRules } from './pool-rules.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 import type { Environment } from '../source/environment.ts';
 import { readsRules } from './reads-rules.ts';
@@ -32,6 +32,7 @@ export function checkRules(parsed: ParsedFile, env: Environment): readonly Fault
     ...clockRules(parsed),
     ...holdRules(parsed),
     ...poolRules(parsed),
+    ...latencyRules(parsed),
     ...fallbackRules(parsed),
     ...listenerRules(parsed),
     ...adminRules(parsed),

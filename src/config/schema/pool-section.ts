@@ -92,8 +92,10 @@ export const pool = z.strictObject({
     { usual: '`true` with the checks `/primary`, `/leader` and `/standby-leader`, else `false`' },
   ),
   balance: key(
-    choice(['least_sessions', 'round_robin', 'random', 'client_address']).default('least_sessions'),
-    `Which member gets the next session. \`client_address\`: all sessions of one client address go to the same member
+    choice(['least_sessions', 'latency', 'round_robin', 'random', 'client_address']).default('least_sessions'),
+    `Which member gets the next session. \`latency\`: of two that are drawn, the one with fewer sessions for its weight,
+    where a member that answers twice as slowly as the fastest has a quarter of its weight. Switched on by a reload, it
+    measures sessions that begin after it. \`client_address\`: all sessions of one client address go to the same member
     while the same members are open (parallel pg_dump, cancel requests inside TLS); one application host then uses
     one replica.`,
   ),

@@ -102,7 +102,7 @@ export class BackendConnector {
     const reused = parked?.take(route.targets);
     if (reused !== undefined) {
       request.onAssigned(assignmentTo(reused.target, route, request));
-      return this.#handOver(request, reused.target, reused.socket);
+      return this.#handOver(request, { target: reused.target, backend: reused.socket, dialMs: 0 });
     }
     return this.#race(request, route, this.#pick(request, attempts.preferred(targets)));
   }
@@ -115,13 +115,14 @@ export class BackendConnector {
   }
 
   #race(request: ConnectRequest, route: OpenRoute, first: Target): () => void {
-    const { dial, clock, onEvent, onTrigger, policy } = this.#options;
+    const { dial, clock, onEvent, onTrigger, policy, picker } = this.#options;
     const { pool, session, attempts, isEncrypted = false } = request;
     const { connectTimeoutMs, attemptDelayMs } = policy();
     const attemptsLeft = attempts.left();
     let assigned = first;
     let isAborted = false;
     let abort = nothing;
+    let dialMs = 0;
     const assign = (target: Target): void => {
       assigned = target;
       request.onAssigned(assignmentTo(target, route, request));
@@ -134,12 +135,18 @@ export class BackendConnector {
       delayMs: route.targets.length > 1 ? attemptDelayMs : undefined,
       next: (tried) => (tried.size < attemptsLeft ? this.#anotherTarget(request, tried) : undefined),
       onBegin: assign,
-      onFinished: ({ member }, outcome, durationMs) =>
-        onEvent({ kind: 'dial_finished', pool: pool.name, session, member, outcome, durationMs }),
-      onSlow: ({ member }) => onTrigger({ kind: 'connect_slow', member }),
+      onFinished: ({ member }, outcome, durationMs) => {
+        dialMs = durationMs;
+        onEvent({ kind: 'dial_finished', pool: pool.name, session, member, outcome, durationMs });
+      },
+      onSlow: ({ member }) => {
+        picker.latency.loginFailed(pool, member);
+        onTrigger({ kind: 'connect_slow', member });
+      },
       onConnected: (target, socket) => {
         if (target !== assigned) assign(target);
-        abort = this.#handOver(request, target, socket, () => isAborted);
+        const server = { target, backend: socket, dialMs };
+        abort = this.#handOver(request, server, () => isAborted);
       },
       onFailed: (target, result, isLast) => this.#failed(request, target, result, isLast),
     });
@@ -151,7 +158,8 @@ export class BackendConnector {
     };
   }
 
-  #handOver(request: ConnectRequest, target: Target, backend: Socket, isAborted = (): boolean => false): () => void {
+  #handOver(request: ConnectRequest, dialed: DialedServer, isAborted = (): boolean => false): () => void {
+    const { target, backend } = dialed;
     const { clock } = this.#options;
     const { onConnected } = request;
     const isOpen = includesTarget(this.#freshRoute(request)?.targets ?? [], target);
@@ -166,15 +174,27 @@ export class BackendConnector {
       onConnected(target, backend, undefined);
       return nothing;
     }
+    const observe = this.#loginTimer(request, dialed);
     return awaitFirstReply({
       backend,
       request: firstRequest,
       clock,
-      onReply: (reply) => onConnected(target, backend, reply),
+      onReply: (reply) => {
+        observe?.();
+        onConnected(target, backend, reply);
+      },
       onDeclined: () => request.onDeclined(this.#park(target, backend)),
       isTurnedAway: (sqlState) => this.#isTriedAgain(request, target, sqlState),
       onTurnedAway: (refusal, error) => this.#turnedAway(request, target, refusal, error),
     });
+  }
+
+  /** To be called with the first reply. Undefined: nobody wants to know the time. */
+  #loginTimer({ pool }: ConnectRequest, { target, dialMs }: DialedServer): (() => void) | undefined {
+    if (pool.balance !== 'latency') return undefined;
+    const { clock, picker } = this.#options;
+    const sentAt = clock.now();
+    return () => picker.latency.login(pool, target.member, dialMs + clock.now() - sentAt);
   }
 
   /** With TLS to members a connection in plain text is used by nobody. */
@@ -216,8 +236,11 @@ export class BackendConnector {
   }
 
   #failed(request: ConnectRequest, { member }: Target, result: FailedDial, isLast: boolean): void {
-    const { table, onTrigger } = this.#options;
-    if (!result.isLocalFault) onTrigger({ kind: 'dial_failed', member });
+    const { table, onTrigger, picker } = this.#options;
+    if (!result.isLocalFault) {
+      picker.latency.loginFailed(request.pool, member);
+      onTrigger({ kind: 'dial_failed', member });
+    }
     const route = openRoute(table(), routed(request).name);
     const pauseMs = request.attempts.failed(member, result.detail, result.isLocalFault, route?.targets ?? []);
     if (!isLast) return;
@@ -240,6 +263,14 @@ export class BackendConnector {
     this.#options.decideIfDue();
     return openRoute(this.#options.table(), routed(request).name);
   }
+}
+
+/** A member with a connection to it. */
+interface DialedServer {
+  readonly target: Target;
+  readonly backend: Socket;
+  /** How long the connect took. Milliseconds. */
+  readonly dialMs: number;
 }
 
 /** Undefined: none of them suits. */

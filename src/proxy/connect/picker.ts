@@ -1,13 +1,14 @@
 // Picks the member of the next session. Beside the routing table a pick needs the numbers of live sessions, the credits
-// of the weighted rotation, and slow start: a member that opens after the others begins with a small part of its
-// weight. Slow start is kept here and not in the table, because a decision follows from the snapshot alone and stays
-// the same until it expires. It protects the member from a rush of this process's sessions.
+// of the weighted rotation, the latency that was observed, and slow start: a member that opens after the others begins
+// with a small part of its weight. Slow start is kept here and not in the table, because a decision follows from the
+// snapshot alone and stays the same until it expires. It protects the member from a rush of this process's sessions.
 import { pickTarget, rampedShare, type Credits } from '../../core/balance.ts';
 import type { PoolDecision, RoutingTable, Target } from '../../core/routing-table.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { isSameAddress, type Address, type MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import { LoginRefusals, type LoginRefusalsOptions } from './login-refusals.ts';
+import { ObservedLatency } from './observed-latency.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
 export interface PickerOptions {
@@ -21,6 +22,7 @@ export interface PickerOptions {
 
 export class Picker {
   readonly refusals: LoginRefusals;
+  readonly latency: ObservedLatency;
   readonly #options: PickerOptions;
   readonly #slowStart: SlowStart;
   readonly #credits = new Map<PoolName, Credits>();
@@ -28,11 +30,13 @@ export class Picker {
   constructor(options: PickerOptions) {
     this.#options = options;
     this.refusals = new LoginRefusals(options);
+    this.latency = new ObservedLatency(options.clock);
     this.#slowStart = new SlowStart(options.clock);
   }
 
   tableChanged(table: RoutingTable): void {
     this.#slowStart.tableChanged(table);
+    this.latency.tableChanged(table);
   }
 
   /** The members that do not have their full weight yet, with the part that they have. */
@@ -42,7 +46,7 @@ export class Picker {
 
   /** The part of the pool's new sessions that the target gets, relative to the others. Above 0. */
   weightOf(pool: PoolPolicy, target: Target): number {
-    return (target.weight ?? 1) * this.#slowStart.share(pool, target);
+    return (target.weight ?? 1) * this.#slowStart.share(pool, target) * this.latency.share(pool, target.member);
   }
 
   /** Since when the member takes sessions of the pool. -Infinity: since the pool's first decision. */

@@ -17,13 +17,16 @@ import { isAboutClient } from '../../wire/messages/sql-state.ts';
 import type { Cancels } from '../cancel/cancel.ts';
 import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import type { LoginRefusals } from '../connect/login-refusals.ts';
+import type { ObservedLatency } from '../connect/observed-latency.ts';
 import { describeEnd, lossMessage } from '../messages/close-message.ts';
 import { servedText, serverText, type Server } from '../server.ts';
 import type { SessionRecord } from '../session-record.ts';
 import { isTls, resetSocket, sayGoodbye } from '../socket.ts';
 import type { Farewell, SessionControl, SessionHandle, Stage } from '../stage.ts';
 import type { Conversation } from './conversation.ts';
+import type { Taps } from './directions.ts';
 import { Relay, type RelayOpening } from './relay.ts';
+import { ReplyTimer } from './reply-timer.ts';
 import type { StallGate } from './stall-gate.ts';
 import type { OpenPipes } from './stream-pipe.ts';
 
@@ -37,6 +40,7 @@ export interface RelayServices {
   /** Has the counters of a pool. */
   readonly registry: { traffic(pool: PoolName): Traffic };
   readonly refusals: LoginRefusals;
+  readonly latency: Pick<ObservedLatency, 'listener'>;
   /** Ends the session when it reaches a limit of its pool. Returns the cancel function. */
   readonly watchLimits: (session: SessionHandle, pool: PoolPolicy) => () => void;
 }
@@ -210,7 +214,7 @@ export class Relayed implements Stage {
     return new Relay({
       client,
       backend,
-      taps: follower && conversation,
+      taps: follower && this.#tapped(follower),
       gate: conversation.gate(services.stallGate.gateFor(pool), server),
       pipes: services.openPipes(client, backend),
       traffic: record.traffic,
@@ -224,6 +228,14 @@ export class Relayed implements Stage {
         return session.cut('backend_refused', detail);
       },
     });
+  }
+
+  #tapped(follower: SessionFollower): Taps {
+    const { conversation, pool, server, services } = this.#options;
+    const onReply = services.latency.listener(pool, server);
+    return onReply === undefined
+      ? conversation
+      : new ReplyTimer(conversation, { follower, clock: services.clock, onReply });
   }
 
   /** Reads what comes before the first ReadyForQuery. True: it is the wrong server; its client must not see it. */

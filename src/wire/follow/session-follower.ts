@@ -53,7 +53,12 @@ export class SessionFollower {
 
   /** After `fromClientOneByOne`: no bytes need to wait any more. */
   mayGoOn(): boolean {
-    return !this.#unanswered.isDue() || !this.#isFollowing();
+    return !this.isReplyDue();
+  }
+
+  /** The server will say something without another message of its client. */
+  isReplyDue(): boolean {
+    return this.#unanswered.isDue() && this.#isFollowing();
   }
 
   /** The next bytes from the backend. */

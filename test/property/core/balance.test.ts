@@ -12,7 +12,7 @@ interface Place {
   readonly isFar: boolean;
 }
 
-const BALANCES: readonly Balance[] = ['least_sessions', 'random', 'round_robin', 'client_address'];
+const BALANCES: readonly Balance[] = ['least_sessions', 'latency', 'random', 'round_robin', 'client_address'];
 const chances = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const weights = fc.oneof(fc.integer({ min: 1, max: 10 }), fc.double({ min: 0.01, max: 100, noNaN: true }));
 const places = fc.array(fc.record({ weight: weights, load: fc.nat({ max: 20 }), isFar: fc.boolean() }), {

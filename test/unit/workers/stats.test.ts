@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { NO_CLIENTS } from '../../../src/reports/counts.ts';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
+import type { Latencies } from '../../../src/reports/latency.ts';
 import { NO_RESULTS } from '../../../src/reports/causal-reads.ts';
 import type { ProxyEvent } from '../../../src/reports/events.ts';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
@@ -229,4 +230,16 @@ test('the wait of a client ends with its worker; a wait that has ended does not 
   const waiting = [accepted, dialed, held];
   expect(endsAfter(...waiting)).toMatchObject([wait, { kind: 'session_closed', member: undefined }]);
   expect(endsAfter(...waiting, { ...wait, outcome: 'released' })).toMatchObject([{ kind: 'session_closed' }]);
+});
+
+function latencyOf(requestMs: number | undefined, share: number): Latencies {
+  return new Map([['pg-1', { requestMs, loginMs: undefined, share }]]);
+}
+
+test('the latency of a member is the mean over the workers that know it', () => {
+  const stats = new WorkerStats();
+  stats.update(1, aReport({ read: { latency: latencyOf(1, 1) } }), 0);
+  stats.update(2, aReport({ read: { latency: latencyOf(3, 0.5) } }), 0);
+  stats.update(3, aReport({ read: { latency: latencyOf(undefined, 0.75) } }), 0);
+  expect(stats.counts().get('read')?.latency).toEqual(latencyOf(2, 0.75));
 });

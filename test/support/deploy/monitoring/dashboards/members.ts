@@ -84,6 +84,22 @@ export const MEMBERS: Row = {
       width: 8,
     }),
     lines({
+      title: 'Latency of members',
+      description: 'With balance latency: time to the first byte of a reply and of a login, as each Pointsman sees it.',
+      queries: [
+        [`max by (pool, member, of) (pointsman_member_latency_seconds{${CHOSEN}})`, '{{member}}, {{pool}}, {{of}}'],
+      ],
+      unit: 's',
+      width: 12,
+    }),
+    lines({
+      title: 'Share of slow members',
+      description: 'With balance latency: the part of its weight that each member has for new sessions.',
+      queries: [[`min by (pool, member) (pointsman_member_latency_share{${CHOSEN}})`, '{{member}}, {{pool}}']],
+      unit: 'percentunit',
+      width: 12,
+    }),
+    lines({
       title: 'Questions for WAL positions',
       description: 'Answers of members to causal reads, per second. Fails: 1 while reads need a member that is silent.',
       queries: [
