@@ -86,7 +86,6 @@ function byChance(targets: Targets, { weightOf, random }: PickOptions): Target {
  * targets are compared: the power of two choices pays only with hundreds of members, or with loads that are known late.
  */
 function leastLoaded(targets: Targets, options: PickOptions): Target {
-  if (targets.length === 1) return targets[0];
   const loadOf = (target: Target): number => options.sessionsOn(target.member) / options.weightOf(target);
   const least = Math.min(...targets.map(loadOf));
   const [first = targets[0], ...rest] = targets.filter((target) => loadOf(target) === least);

@@ -108,11 +108,10 @@ export function describeRefusal({ shown, expected }: RefusedPrimary): string {
 
 /** Each entry names one thing that ends the refusal. */
 export function refusalEnds({ kind, missing, agreedSince }: RefusedPrimary, now: Instant): readonly string[] {
-  const leftMs = agreedSince === undefined ? 0 : Math.max(0, agreedSince + AGREEMENT_MS - now);
   const agreement =
     agreedSince === undefined
       ? `agreement of all members for ${durationText(AGREEMENT_MS)} (missing: ${missing.join('; ')})`
-      : `agreement of all members for ${durationText(leftMs)} more`;
+      : `agreement of all members for ${durationText(Math.max(0, agreedSince + AGREEMENT_MS - now))} more`;
   return [agreement, `pointsman accept ${kind}`];
 }
 

@@ -6,9 +6,7 @@ import { mapStandings, type PoolCase, type Standings } from './standing.ts';
 import type { Evidence } from './why.ts';
 
 export function withEvidence(of: PoolCase, standings: Standings): Standings {
-  const { check, maxStalenessMs } = of.pool;
-  const hasLimit = check.lagBytes !== undefined || maxStalenessMs !== undefined;
-  const primary = hasLimit ? primaryPositions(of.snapshot) : [];
+  const primary = primaryPositions(of.snapshot);
   return mapStandings(standings, (standing, name) => {
     const record = of.snapshot.members.get(name);
     if (record === undefined) return standing;
@@ -21,9 +19,9 @@ function evidenceOf(record: MemberRecord, of: PoolCase, primary: readonly Positi
   const { probe } = policy;
   const { failure, vouch, mismatch } = record;
   const { text, lagBytes: boundBytes } = pool.check;
-  const [bytes] = boundBytes === undefined ? [] : recentLags(primary, record, 1);
+  const [bytes] = recentLags(primary, record, 1);
   const limitMs = pool.maxStalenessMs;
-  const ms = limitMs === undefined ? undefined : stalenessMs(snapshot, record, primary);
+  const ms = stalenessMs(snapshot, record, primary);
   const check = record.checks.get(text);
   const isYes = check && check.verdict.kind === 'positive';
   return {

@@ -41,9 +41,8 @@ const OWED_MS = 600_000;
 const REST_MS = 600_000;
 
 export function isOwed({ openedAt, givenFor }: SpreadOpening, slowStartMs: number, now: Instant): boolean {
-  // A member that was open from the beginning had its share all the time.
-  if (openedAt === -Infinity || givenFor === openedAt) return false;
-  return now - openedAt < slowStartMs + OWED_MS;
+  // A member that was open from the beginning, since -Infinity, had its share all the time.
+  return givenFor !== openedAt && now - openedAt < slowStartMs + OWED_MS;
 }
 
 /** The first session may move to a member that is owed some. */
@@ -76,7 +75,7 @@ export function planSpread(members: readonly SpreadMember[], limit: number): rea
     const mayTake = (place: Place): boolean => place.isOwed && place.isSuspect !== true;
     const to = leastLoaded(near.filter((place) => mayTake(place) && isBelowShare(place, near, places)));
     if (to === undefined) break;
-    const givers = places.filter((place) => place !== to && place.left > 0 && place.isSuspect !== true);
+    const givers = places.filter((place) => place.left > 0 && place.isSuspect !== true);
     const outside = givers.filter(isOutside);
     const inside = givers.filter((place) => !isOutside(place) && isBetter(place, to));
     const from = mostLoaded(outside) ?? mostLoaded(inside);

@@ -77,9 +77,9 @@ function ruleOutReader(check: Check, body: MemberStatus): Verdict | undefined {
   if (body.state !== undefined && body.state !== 'running') return no('not_running', `state ${body.state}`);
   if (body.noloadbalance === true && body.role !== 'primary') return no('tagged_out', 'noloadbalance');
   const { replicationState: wanted } = check;
-  const { replicationState: state = wanted } = body;
-  if (wanted !== undefined && state !== wanted && body.role !== 'primary') {
-    return no('not_streaming', `${shown(state ?? '')}, expected ${wanted}`);
+  const { replicationState: state } = body;
+  if (wanted !== undefined && state !== undefined && state !== wanted && body.role !== 'primary') {
+    return no('not_streaming', `${shown(state)}, expected ${wanted}`);
   }
   if (body.tags === undefined) return undefined;
   for (const [key, wanted] of check.tags) {

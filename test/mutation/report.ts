@@ -3,15 +3,16 @@ import { z } from 'zod';
 import type { Survivor } from './survivors.ts';
 
 const position = z.object({ line: z.number(), column: z.number() });
+const place = z.object({ start: position, end: position });
 const mutant = z.object({
   id: z.string(),
   status: z.string(),
   replacement: z.string().default(''),
-  location: z.object({ start: position, end: position }),
+  location: place,
 });
 const report = z.object({ files: z.record(z.string(), z.object({ source: z.string(), mutants: z.array(mutant) })) });
 
-type Mutant = z.infer<typeof mutant>;
+export type Place = z.infer<typeof place>;
 
 /** A mutant that no test failed. */
 export interface Alive extends Omit<Survivor, 'why'> {
@@ -34,7 +35,12 @@ export function readReport(text: string, every: number): readonly FileResult[] {
     const mutants = all.filter(({ id, status }) => Number(id) % every === 0 && [...DEAD, ...ALIVE].includes(status));
     const alive = mutants
       .filter(({ status }) => ALIVE.includes(status))
-      .map((one) => ({ file, line: one.location.start.line, code: replaced(source, one), mutant: one.replacement }));
+      .map((one) => ({
+        file,
+        line: one.location.start.line,
+        code: replaced(source, one.location),
+        mutant: one.replacement,
+      }));
     return { file, mutants: mutants.length, alive };
   });
 }
@@ -57,7 +63,7 @@ function sameMutant(a: Omit<Survivor, 'why'>, b: Omit<Survivor, 'why'>): boolean
 }
 
 /** Columns and lines begin with 1, the end is behind the last character. */
-function replaced(source: string, { location: { start, end } }: Mutant): string {
+export function replaced(source: string, { start, end }: Place): string {
   const lines = source.split('\n').slice(start.line - 1, end.line);
   const cut = lines.map((line, index) => (index === lines.length - 1 ? line.slice(0, end.column - 1) : line));
   return cut.map((line, index) => (index === 0 ? line.slice(start.column - 1) : line.trim())).join(' ');

@@ -126,6 +126,19 @@ describe('client_address routes an address to one member', () => {
     for (const address of ADDRESSES) expect(memberOf([c, a, b], address)).toBe(memberOf(THREE, address));
   });
 
+  // Two versions of the program may serve the same addresses during an upgrade.
+  test.each([
+    ['10.0.0.1', 'pg-3'],
+    ['10.0.0.2', 'pg-2'],
+    ['10.0.0.4', 'pg-3'],
+    ['192.168.7.20', 'pg-1'],
+    ['192.168.7.21', 'pg-2'],
+    ['fd00::1', 'pg-3'],
+    ['::1', 'pg-2'],
+  ])('%s goes to %s, in each version', (address, member) => {
+    expect(memberOf([target('pg-1'), target('pg-2'), target('pg-3')], address)).toBe(member);
+  });
+
   test('addresses are distributed evenly, and by weight', () => {
     for (const member of ['a', 'b', 'c']) {
       expect(Math.abs(countOf(THREE, member) - 4_000 / 3)).toBeLessThan(150);

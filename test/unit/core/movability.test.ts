@@ -17,16 +17,17 @@ test('a session that nothing keeps is movable', () => {
   expect(movability(FACTS, STATE)).toEqual({ kind: 'movable' });
 });
 
-test.each<readonly [Partial<MoveFacts>, string]>([
-  [{ isReadable: false }, 'unreadable'],
-  [{ isReplication: true }, 'replication'],
-  [{ isRoleConfigured: false }, 'role_not_configured'],
-  [{ loginFault: 'md5' }, 'authentication'],
-  [{ hiddenState: 'LOAD' }, 'hidden_state'],
-  [{ isUnnamedTooLong: true }, 'unnamed_statement'],
-  [{ isUnnamedInDoubt: true }, 'unclear_statement'],
-])('%j: %s, before its server is asked', (facts, reason) => {
-  expect(movabilityBefore({ ...FACTS, ...facts })).toMatchObject({ kind: 'pinned', reason });
+test.each<readonly [Partial<MoveFacts>, string, string | undefined]>([
+  [{ isReadable: false }, 'unreadable', undefined],
+  [{ isReplication: true }, 'replication', undefined],
+  [{ isRoleConfigured: false }, 'role_not_configured', undefined],
+  [{ loginFault: 'md5' }, 'authentication', undefined],
+  [{ hiddenState: 'LOAD' }, 'hidden_state', undefined],
+  [{ isUnnamedTooLong: true }, 'unnamed_statement', undefined],
+  [{ isUnnamedInDoubt: true }, 'unclear_statement', 'the unnamed statement, after an error'],
+])('%j: %s, before its server is asked', (facts, reason, detail) => {
+  const pinned = { kind: 'pinned', reason, ...(detail !== undefined && { detail }) };
+  expect(movabilityBefore({ ...FACTS, ...facts })).toMatchObject(pinned);
   expect(movability({ ...FACTS, ...facts }, STATE)).toMatchObject({ kind: 'pinned', reason });
 });
 
@@ -34,11 +35,13 @@ test.each<readonly [Partial<CarriedState>, string, string]>([
   [{ listening: ['a'] }, 'listening', 'a'],
   [{ listening: ['a', 'b'] }, 'listening', 'a, b'],
   [{ holdableCursors: ['c'] }, 'holdable_cursors', 'c'],
+  [{ holdableCursors: ['c', 'd'] }, 'holdable_cursors', 'c, d'],
   [{ advisoryLocks: 1 }, 'advisory_locks', '1'],
   [{ temporaryObjects: 1 }, 'temporary_objects', '1'],
   [{ temporarySlots: 1 }, 'temporary_slots', '1'],
   [{ sessionUser: 'other' }, 'session_authorization', 'other'],
   [{ privilegedSettings: ['log_statement'] }, 'privileged_settings', 'log_statement'],
+  [{ privilegedSettings: ['a.b', 'c.d'] }, 'privileged_settings', 'a.b, c.d'],
   [{ prepared: Array.from({ length: 1_001 }, () => prepared('select 1', false)) }, 'too_many_statements', '1001'],
 ])('%j', (state, reason, detail) => {
   expect(movability(FACTS, { ...STATE, ...state })).toEqual({ kind: 'pinned', reason, detail });

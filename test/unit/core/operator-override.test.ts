@@ -189,6 +189,18 @@ describe('a primary that hands over', () => {
     ]);
   });
 
+  test('is drained of them, also where the pool closes sessions at a member that was promoted', () => {
+    const onLeave = { ...aPool().onLeave, promoted: 'close', fallback_over: 'close' } as const;
+    const policy = aPolicy({ pools: [aWritePool(), aPool({ onLeave, fallback: { pool: 'write', maxSessions: 50 } })] });
+    const alone = [refused({ member: 'pg-2', at: 900 }), refused({ member: 'pg-3', at: 900 })];
+    const was = decideRoutes(policy, aSnapshot(policy, ...ROUND, ...alone), 1000);
+    const actions = planActions(policy, was, handingOver('drain', 1000, alone, policy));
+    expect(actions.map(({ pool, cause, mode }) => `${pool} ${cause} ${mode}`)).toEqual([
+      'write switchover drain',
+      'read switchover drain',
+    ]);
+  });
+
   test('after the end the table is the one without it, and its drains are over', () => {
     const draining = handingOver('drain', 1000);
     const actions = planActions(POLICY, before, draining);
@@ -266,6 +278,7 @@ describe('a scheduled switchover with hold.before_switchover 2s', () => {
 
   test.each([
     [18_500, 'switchover due in 1.5 s; answered 200 to /primary 100 ms ago; new clients wait for the next primary'],
+    [20_000, 'switchover due 0 ms ago; answered 200 to /primary 100 ms ago; new clients wait for the next primary'],
     [21_000, 'switchover due 1 s ago; answered 200 to /primary 100 ms ago; new clients wait for the next primary'],
   ])('at %d the table gives the reason', (now, sentence) => {
     const standing = poolOf(at(now), 'write').standings.get('pg-1');

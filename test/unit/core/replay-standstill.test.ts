@@ -62,8 +62,11 @@ test('only members that are open are compared, and each other one keeps its reas
 
 test('a primary that is open in the pool is no replica that has replayed more', () => {
   const check = '/readiness?lag=16MB';
+  // Each member answers both checks, so that the timeline of the primary is known.
   const asked = history(() => 500).map((one) => (one.kind === 'probe' ? { ...one, check } : one));
-  const table = aTable(aPolicy({ pools: [aPool({ check })] }), 14_500, LIST, ...asked);
+  const all = [...history(() => 500), ...asked].toSorted((a, b) => a.startedAt - b.startedAt);
+  const policy = aPolicy({ pools: [aWritePool({ exclusive: false }), aPool({ check })] });
+  const table = aTable(policy, 14_500, LIST, ...all);
   expect(openIn(table, 'read')).toEqual(['pg-1', 'pg-2', 'pg-3']);
 });
 

@@ -86,6 +86,7 @@ describe('a member of the pool of the primary', () => {
       'API not responding for 5 s: PostgreSQL accepts connections, pg-2 confirms that it is the leader; ' +
         'confirmed 1 s ago; valid for 5 s',
     ],
+    ['open, without a timeline', 1100, [answered({ at: 1000 })], 'answered 200 to /primary 100 ms ago; no rival'],
     ['a no', 1100, [answered({ at: 1000, status: 503 })], 'answered 503 to /primary 100 ms ago'],
     [
       'a yes with a different body',
@@ -169,6 +170,31 @@ describe('a member of a pool of replicas', () => {
     ],
   ])('%s', (_, now, news, sentence) => {
     expect(says('read', 'pg-2', now, ...news)).toBe(sentence);
+  });
+
+  test.each<[string, Parameters<typeof aPool>[0], string]>([
+    ['no limit', { check: '/replica' }, 'answered 200 to /replica 100 ms ago'],
+    [
+      'a limit in time alone',
+      { check: '/replica', maxStalenessMs: 3000 },
+      'answered 200 to /replica 100 ms ago; staleness 0 ms (limit 3 s)',
+    ],
+  ])('a pool with %s', (_, pool, sentence) => {
+    const policy = aPolicy({ pools: [aWritePool(), aPool(pool)] });
+    const replica = isReplica('pg-2', 0, {}, '/replica');
+    const table = aTable(policy, 100, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), replica);
+    const standing = poolOf(table, 'read').standings.get('pg-2');
+    expect(standing && describeStanding(standing, 100)).toBe(sentence);
+  });
+
+  test('a member whose position was never known', () => {
+    const replica = isReplica('pg-2', 0, { replayed: 'invalid' });
+    const policy = aPolicy({ pools: [aWritePool(), aPool({ maxStalenessMs: 3000 })] });
+    const table = aTable(policy, 100, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), replica);
+    const standing = poolOf(table, 'read').standings.get('pg-2');
+    expect(standing && describeStanding(standing, 100)).toBe(
+      'lag too high: replay position unknown; answered 200 to /replica?lag=16MB 100 ms ago',
+    );
   });
 
   test('a member on its way back: the number of further yes answers', () => {

@@ -5,6 +5,7 @@ import type { Observation } from '../../../src/model/observation.ts';
 import type { PoolPolicy } from '../../../src/model/policy.ts';
 import {
   aList,
+  answered,
   aPolicy,
   aPool,
   aSnapshot,
@@ -122,6 +123,22 @@ describe('the staleness of a replica', () => {
     ).toBe(3000);
   });
 
+  test('of two primaries on one timeline it counts the positions of one', () => {
+    const two = [wrote(0, 1000), wrote(1000, 1100), isPrimary('pg-3', 5000, { location: 1200 })];
+    expect(staleness('pg-2', ...two, replayed('pg-2', 5010, 1050))).toBe(0);
+  });
+
+  test('an answer without a position, or with the same one, adds no mark', () => {
+    const two = [wrote(0, 1000), isPrimary('pg-3', 1000, { location: 1200 })];
+    const { trail } = aSnapshot(limited(), LIST, ...two);
+    expect(trail).toEqual({ member: 'pg-3', timeline: 1, marks: [{ at: 1000, bytes: 1200 }] });
+    const news = [
+      answered({ at: 2000, body: { role: 'primary', state: 'running', timeline: 1 } }),
+      isPrimary('pg-3', 3000, { location: 1200 }),
+    ];
+    expect(aSnapshot(limited(), LIST, ...two, ...news).trail).toEqual(trail);
+  });
+
   test('a primary has none', () => {
     expect(staleness('pg-1', ...seconds(0, 3))).toBeUndefined();
   });
@@ -186,21 +203,22 @@ describe('a pool with max_staleness', () => {
 
 test('old marks are few, and dense where a limit needs them', () => {
   const [policy, long] = [limited(), limited({ maxStalenessMs: 36_000_000 })];
-  const after = (of: typeof policy) => {
+  const after = (of: typeof policy, seconds: number) => {
     let snapshot = aSnapshot(of, LIST, wrote(0, 1000));
-    for (let second = 1; second < 7200; second += 1) {
+    for (let second = 1; second < seconds; second += 1) {
       const at = second * 1000;
       const record = snapshot.members.get('pg-1');
       const position = { at, kind: 'location', bytes: 1001 + 8 * second, timeline: 1 } as const;
       snapshot = { ...snapshot, trail: record && nextTrail(of, snapshot, { ...record, positions: [position] }, at) };
+      expect(snapshot.trail?.marks.length).toBeLessThan(1000);
     }
     return snapshot.trail?.marks ?? [];
   };
-  const marks = after(policy);
+  const marks = after(policy, 7200);
   expect(marks.length).toBeLessThan(150);
   expect(marks.slice(0, 60).map(({ at }) => at)).toEqual(Array.from({ length: 60 }, (_, i) => 7_199_000 - 1000 * i));
   expect(marks.at(-1)?.at).toBe(0);
-  const gaps = after(long)
+  const gaps = after(long, 1800)
     .slice(1, -1)
     .map(({ at }, i, all) => (i === 0 ? 0 : (all[i - 1]?.at ?? 0) - at));
   expect(Math.max(...gaps)).toBeLessThanOrEqual(10_000);

@@ -4,6 +4,7 @@ import { describeStanding } from '../../../src/core/describe.ts';
 import type { Target } from '../../../src/core/routing-table.ts';
 import {
   aList,
+  answered,
   aPolicy,
   aPool,
   aTable,
@@ -44,6 +45,8 @@ describe('weight', () => {
   test.each([
     ['2', 2],
     ['0.5', 0.5],
+    ['0.001', 0.001],
+    ['1000000', 1_000_000],
     ['1000', 1000],
   ])('tag %s gives the weight %d', (written, weight) => {
     const read = readPool({ weightTag: 'lb' }, { lb: written }, {});
@@ -51,7 +54,7 @@ describe('weight', () => {
     expect(read.standings.get('pg-2')?.why.code).toBe('positive');
   });
 
-  test.each(['0', '-1', 'heavy', 'true', '1e3', '', '99999999', 'none'])(
+  test.each(['0', '-1', 'heavy', 'true', '1e3', '', '99999999', 'none', '0.0009', '1000000.1'])(
     'tag %j is no weight, and the table reports it',
     (written) => {
       const read = readPool({ weightTag: 'lb' }, { lb: written }, {});
@@ -86,6 +89,27 @@ describe('zone', () => {
   test('a member without a zone is far', () => {
     const read = readPool({ zoneTag: 'az' }, { az: 'a' }, undefined, 'a');
     expect(targets(read).map(({ isFar }) => isFar)).toEqual([undefined, true]);
+  });
+
+  test('without a zone of our own no member is far', () => {
+    expect(targets(readPool({ zoneTag: 'az' }, { az: 'a' }, {})).map(({ isFar }) => isFar)).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('a member that reports nothing has no weight, and is far', () => {
+    const policy = {
+      ...aPolicy({ pools: [aWritePool(), aPool({ check: '/replica', zoneTag: 'az', weightTag: 'lb' })] }),
+      zone: 'a',
+    };
+    const quiet = [
+      answered({ member: 'pg-2', status: 503, body: undefined }),
+      answered({ member: 'pg-2', check: '/replica', body: undefined }),
+    ];
+    const read = poolOf(aTable(policy, 100, aList(0, 'pg-2'), ...quiet), 'read');
+    expect(targets(read)).toMatchObject([{ member: 'pg-2', isFar: true }]);
+    expect(targets(read)[0]?.weight).toBeUndefined();
   });
 
   test('without the option no member is far', () => {

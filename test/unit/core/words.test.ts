@@ -2,7 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import { CLOSE_REASONS, evictionReason, LEAVE_CAUSES } from '../../../src/model/close-reason.ts';
 import type { CloseReason } from '../../../src/model/close-reason.ts';
-import { describeMembers, describeStanding, durationText } from '../../../src/core/describe.ts';
+import {
+  countText,
+  describeMembers,
+  describeRefusal,
+  describeRoute,
+  describeStanding,
+  durationText,
+  exclusionCause,
+  refusalEnds,
+} from '../../../src/core/describe.ts';
 import { placeWord } from '../../../src/core/place-words.ts';
 import { REFUSAL_REASONS } from '../../../src/model/member.ts';
 import {
@@ -15,7 +24,12 @@ import {
   refused,
   silent,
 } from '../../support/values/builders.ts';
+import { leave, type Standing } from '../../../src/core/standing.ts';
+import type { Route } from '../../../src/core/routing-table.ts';
+import type { Evidence } from '../../../src/core/why.ts';
 import { aDecision } from '../../support/values/tables.ts';
+
+const place = (member: string) => ({ member, address: { host: member, port: 5432 } });
 
 describe('SQLSTATEs', () => {
   test.each<[CloseReason, string | undefined]>([
@@ -99,6 +113,103 @@ describe('sentences', () => {
     expect(durationText(ms)).toBe(text);
   });
 
+  test.each([
+    [0, 'session', undefined, '0 sessions'],
+    [1, 'session', undefined, '1 session'],
+    [2, 'session', undefined, '2 sessions'],
+    [1, 'branch', 'branches', '1 branch'],
+    [3, 'branch', 'branches', '3 branches'],
+  ])('%d of %s: %s', (count, noun, nouns, text) => {
+    expect(countText(count, noun, nouns)).toBe(text);
+  });
+
+  const two = [place('pg-2'), place('pg-3')] as const;
+  test.each<[Route, string]>([
+    [{ kind: 'open', targets: two, fallback: undefined }, 'open on pg-2, pg-3'],
+    [
+      { kind: 'open', targets: two, fallback: { pool: 'write', maxSessions: 5 } },
+      'open on pg-2, pg-3, fallback to pool write',
+    ],
+    [
+      { kind: 'open', targets: two, fallback: undefined, lagging: { maxSessions: 5 } },
+      'open on pg-2, pg-3, over the lag limit like all members',
+    ],
+    [{ kind: 'closed' }, 'no eligible member, clients are refused'],
+  ])('the route %j', (route, text) => {
+    expect(describeRoute(route)).toBe(text);
+  });
+
+  test('a primary that is refused, and what ends that', () => {
+    const primary = {
+      kind: 'timeline',
+      member: 'pg-1',
+      since: 0,
+      shown: 'timeline 5',
+      expected: 'timeline 6',
+    } as const;
+    expect(describeRefusal({ ...primary, missing: [], agreedSince: undefined })).toBe(
+      'claims to be primary with timeline 5, but timeline 6 was seen before',
+    );
+    const missing = ['no answer of pg-2', 'pg-3 is on timeline 6'];
+    expect(refusalEnds({ ...primary, missing, agreedSince: undefined }, 5000)).toEqual([
+      'agreement of all members for 30 s (missing: no answer of pg-2; pg-3 is on timeline 6)',
+      'pointsman accept timeline',
+    ]);
+    expect([5000, 99_000].map((now) => refusalEnds({ ...primary, missing: [], agreedSince: 2000 }, now)[0])).toEqual([
+      'agreement of all members for 27 s more',
+      'agreement of all members for 0 ms more',
+    ]);
+  });
+
+  const evidence: Evidence = {
+    check: '/synchronous',
+    isExclusive: false,
+    isYes: false,
+    streak: undefined,
+    answer: undefined,
+    yesAt: undefined,
+    timeline: undefined,
+    silentSince: undefined,
+    vouch: undefined,
+    mismatchAt: undefined,
+    lag: undefined,
+    staleness: undefined,
+    freshMs: 10_000,
+    graceMs: 15_000,
+  };
+  test.each<[Standing, string]>([
+    [
+      { kind: 'leave', cause: 'silent', why: { code: 'no_answer', since: 1000, evidence } },
+      'no answer for 4 s; never passed /synchronous; sessions close after 15 s',
+    ],
+    [
+      { kind: 'keep', why: { code: 'in_recovery', since: 1000, evidence } },
+      'promotion not finished: its server reports that it is in recovery for 4 s; ' +
+        'one client tries it every 2 s, the others wait',
+    ],
+    [
+      leave('check_failed', { code: 'not_running', detail: 'state stopped', evidence }),
+      'PostgreSQL is not running: state stopped',
+    ],
+  ])('%j with its evidence reads %j', (standing, text) => {
+    expect(describeStanding(standing, 5000)).toBe(text);
+  });
+
+  test.each<[string, Standing, string | undefined]>([
+    ['of a member that stays', { kind: 'keep', why: { code: 'stale' } }, undefined],
+    ['of its age', leave('lagging', { code: 'stale' }), 'stale'],
+    [
+      'of what the check requires',
+      leave('check_failed', { code: 'not_holding_the_check', evidence }),
+      'not_synchronous',
+    ],
+    ['without evidence', leave('check_failed', { code: 'not_holding_the_check' }), 'check_failed'],
+    ['of another fact', leave('check_failed', { code: 'not_streaming', evidence }), 'check_failed'],
+    ['of another cause', leave('demoted', { code: 'not_holding_the_check', evidence }), 'demoted'],
+  ])('the exclusion %s', (_, standing, cause) => {
+    expect(exclusionCause(standing)).toBe(cause);
+  });
+
   test('the members seen, each with its evidence', () => {
     const table = aTable(
       aPolicy(),
@@ -134,6 +245,11 @@ describe('sentences', () => {
     expect(named).toMatch(
       /^members: none; not used: api_port \(API port not allowed by cluster\.allow\.ports\), .* and 4 others$/,
     );
+    expect(named.split(' (')).toHaveLength(6);
+    const five = notUsed.filter(({ reason }) => reason !== 'contact_point').slice(0, 5);
+    expect(describeMembers({ ...aDecision({}), refused: five }, 0)).toBe(named.replace(' and 4 others', ''));
+    const keep: Standing = { kind: 'keep', why: { code: 'positive' } };
+    expect(placeWord(keep)).toBe('no new sessions');
     // A client before authentication sees no address, and a contact point is no member.
     expect(named).not.toMatch(/10\.0\.0\.7|contact_point/);
     expect(describeMembers(undefined, 0)).toBe('members: none');

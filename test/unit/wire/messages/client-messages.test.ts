@@ -44,6 +44,15 @@ describe('the fields of a body', () => {
     expect([reader.byte(), reader.byte()]).toEqual(['\0', undefined]);
   });
 
+  test('may be some bytes of many, and the last ones', () => {
+    const reader = new BodyReader(Buffer.from('abcde'));
+    expect([reader.bytes(2), reader.bytes(3), reader.bytes(1)]).toEqual([
+      Buffer.from('ab'),
+      Buffer.from('cde'),
+      undefined,
+    ]);
+  });
+
   test('that are not there are undefined, as are all behind them', () => {
     const reader = new BodyReader(Buffer.from('ab'));
     expect(reader.text()).toBeUndefined();
