@@ -178,6 +178,15 @@ export const SURVIVORS: readonly Survivor[] = [
     '((hash ^ hash >>> 16) >>> 0) - 0.5',
   ]),
   survivorsOf('core/snapshot', 'a refusal has no cause', ["failure.outcome.kind === 'failed'", 'true']),
+  survivorsOf(
+    'core/verdict',
+    'without a case of its own the result is undefined, too',
+    ["'leader'", '""'],
+    ["'liveness'", '""'],
+    ["'readiness'", '""'],
+    ["case 'readiness': return undefined;", "case 'readiness':"],
+  ),
+  survivorsOf('core/verdict', 'a role that excludes a member is known', ['role?.replace', 'role.replace']),
   survivorsOf('core/staleness', 'no position but a location has a timeline', [
     "position?.kind !== 'location'",
     'false',

@@ -86,6 +86,11 @@ describe('an answer to the check itself', () => {
     ['/replica?tag_zone=a', 503, REPLICA, 'negative tagged_out'],
     ['/replica?tag_zone=true', 200, { ...REPLICA, tags: new Map([['zone', 'True']]) }, 'negative tagged_out'],
 
+    ['/read-only?replication_state=streaming', 200, { ...PRIMARY, replicationState: 'none' }, 'positive'],
+    ['/replica?tag_zone=a', 503, { ...REPLICA, tags: new Map([['zone', 'a']]) }, 'negative not_holding_the_check'],
+    ['/replica?tag_zone=a', 503, undefined, 'negative tagged_out'],
+    ['/replica?lag=16MB', 503, { ...REPLICA, isSynchronous: true }, 'negative lagging'],
+
     ['/read-only', 200, PRIMARY, 'positive'],
     ['/read-only', 200, REPLICA, 'positive'],
     ['/read-only', 200, { ...PRIMARY, noloadbalance: true }, 'positive'],
@@ -107,6 +112,27 @@ describe('an answer to the check itself', () => {
     ['/readiness', 503, undefined, 'negative not_holding_the_check'],
   ])('%s %i with %j is %s', (check, status, body, expected) => {
     expect(verdictOf(check, status, body)).toBe(expected);
+  });
+
+  test.each<[string, 200 | 503, MemberStatus, string | undefined]>([
+    ['/primary', 200, { role: 'primary', state: 'starting', location: 100 }, undefined],
+    ['/primary', 200, REPLICA, 'role replica'],
+    ['/primary', 503, REPLICA, 'is a replica'],
+    ['/primary', 503, { role: 'standby_leader' }, 'is a standby leader'],
+    ['/primary', 503, { role: 'demoted' }, 'is demoted'],
+    ['/primary', 503, { role: 'uninitialized' }, 'is uninitialized'],
+    ['/replica', 200, PRIMARY, 'is a primary'],
+    ['/standby-leader', 200, PRIMARY, 'is a primary'],
+    ['/replica', 503, { role: 'replica', state: 'stopped' }, 'state stopped'],
+    ['/leader', 503, { role: 'replica', state: 'stopped' }, 'state stopped'],
+    ['/health', 503, { role: 'replica', state: 'stopped' }, 'state stopped'],
+    [STREAMS, 200, { ...REPLICA, replicationState: 'starting' }, 'starting, expected streaming'],
+    ['/replica?tag_zone=a', 200, { ...REPLICA, tags: new Map([['zone', 'b']]) }, 'tag zone is b, expected a'],
+    ['/replica?tag_zone=a', 200, { ...REPLICA, tags: new Map() }, 'tag zone is absent, expected a'],
+  ])('%s %i with %j has the detail %s', (check, status, body, detail) => {
+    const { kind, why } = judge(aCheck(check), status, body);
+    expect(why.detail).toBe(detail);
+    if (kind === 'positive') expect(why.code).toBe('positive');
   });
 
   test('a 503 is never a yes, whatever its body contains', () => {
@@ -149,6 +175,7 @@ describe('a body that answers another check', () => {
     ['/primary', { role: 'primary', state: 'crashed' }],
     ['/leader', REPLICA],
     ['/standby-leader', REPLICA],
+    ['/standby-leader', { role: 'standby_leader', state: 'stopped', noloadbalance: true }],
     ['/replica', REPLICA],
     ['/replica', {}],
     ['/replica?tag_zone=a', REPLICA],

@@ -120,6 +120,20 @@ describe('the samples of a primary', () => {
     expect(kept(...positions)).toEqual(left);
   });
 
+  it('are none from a member without a position', () => {
+    const members = new Map([['pg-1', newRecord(aMember('pg-1'))]]);
+    expect(withSnapshot(new Map(), { ...emptySnapshot('lab'), members }).size).toBe(0);
+  });
+
+  it('stay when another member goes', () => {
+    const two = withSnapshot(after([1]), {
+      ...emptySnapshot('lab'),
+      members: new Map([...snapshotOf(position(1)).members, ...snapshotOf(position(2), 'pg-2').members]),
+    });
+    expect([...two.keys()]).toEqual(['pg-1', 'pg-2']);
+    expect([...withSnapshot(two, snapshotOf(position(1))).keys()]).toEqual(['pg-1']);
+  });
+
   it('go with their member', () => {
     expect(withSnapshot(after([1]), emptySnapshot('lab')).size).toBe(0);
     expect([...withSnapshot(after([1]), snapshotOf(position(2), 'pg-2')).keys()]).toEqual(['pg-2']);
