@@ -2,13 +2,16 @@
 // (core/latency.ts). Requests of sessions that can be read are observed, and logins of all.
 import { estimatedMs, latencyShares, withObservation, type LatencyEstimates } from '../../core/latency.ts';
 import { openRoute, type RoutingTable } from '../../core/routing-table.ts';
-import type { Clock } from '../../model/instant.ts';
+import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { Latencies } from '../../reports/latency.ts';
 import type { Server } from '../server.ts';
 
 type BalancedPool = Pick<PoolPolicy, 'name' | 'balance'>;
+
+/** The time of a reply, and when it came. */
+type ReplyListener = (durationMs: number, now: Instant) => void;
 
 const NEVER: LatencyEstimates = { requests: undefined, logins: undefined };
 /** A connect that failed counts as a login of this time. Milliseconds. */
@@ -36,12 +39,12 @@ export class ObservedLatency {
   }
 
   /** For the replies to a session's requests. Undefined: nobody wants to know them. */
-  listener({ name, balance }: BalancedPool, server: Server): ((durationMs: number) => void) | undefined {
+  listener({ name, balance }: BalancedPool, server: Server): ReplyListener | undefined {
     if (balance !== 'latency' || !('member' in server)) return undefined;
     const { member } = server;
-    return (durationMs) => {
+    return (durationMs, now) => {
       const { requests, logins } = this.#observed(name, member);
-      this.#set(name, member, { requests: withObservation(requests, durationMs, this.#clock.now()), logins });
+      this.#set(name, member, { requests: withObservation(requests, durationMs, now), logins });
     };
   }
 

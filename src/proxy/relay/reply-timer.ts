@@ -7,8 +7,8 @@ import type { Taps } from './directions.ts';
 export interface ReplyTimerOptions {
   readonly follower: Pick<SessionFollower, 'isReplyDue'>;
   readonly clock: Pick<Clock, 'now'>;
-  /** Milliseconds. */
-  readonly onReply: (durationMs: number) => void;
+  /** A reply has come, `durationMs` after its request. */
+  readonly onReply: (durationMs: number, now: Instant) => void;
 }
 
 export class ReplyTimer implements Taps {
@@ -34,7 +34,8 @@ export class ReplyTimer implements Taps {
     const sentAt = this.#sentAt;
     if (sentAt !== undefined) {
       this.#sentAt = undefined;
-      this.#options.onReply(this.#options.clock.now() - sentAt);
+      const now = this.#options.clock.now();
+      this.#options.onReply(now - sentAt, now);
     }
     return this.#inner.fromBackend(chunk);
   }

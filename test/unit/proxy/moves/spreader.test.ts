@@ -173,6 +173,34 @@ test('a member that goes away and comes back every minute: no session moves more
   }
 });
 
+// The estimates vary with the noise, and sessions go to the member alone, never back: over 12 seeds it had 46 to 57 of
+// its 50. So 5 %, as with the other kinds of balance, is not promised here.
+test.each([
+  ['as fast as the others: its third, give or take a fifth', 1, 40, 60],
+  ['ten times as slow: few', 10, 0, 3],
+])(
+  'balance: latency, a member that comes back is %s; an hour of noise moves nobody again',
+  async (_, slower, ...of) => {
+    pool = aPool({ balance: 'latency', slowStartMs: 30_000, rebalance: { perSecond: 50 } });
+    const note = (member: Name, durationMs: number): void => {
+      const listener = picker.latency.listener(pool, { member, address: ADDRESSES[member] });
+      listener?.(durationMs * 10 ** random(), clock.now());
+    };
+    comesBack(150);
+    for (let second = 0; second < 3_600; second += 1) {
+      for (let made = 0; made < 5; made += 1) {
+        note('a', 1);
+        note('b', 1);
+        note('c', slower);
+      }
+      await clock.advance(1_000);
+    }
+    expect(counts()[2]).toBeGreaterThanOrEqual(of[0]);
+    expect(counts()[2]).toBeLessThanOrEqual(of[1]);
+    expect([...moves.values()].every((times) => times.length === 1)).toBe(true);
+  },
+);
+
 test('a session that cannot move is asked once in 10 minutes', async () => {
   answer = 'stays';
   comesBack(6);
