@@ -8,6 +8,11 @@ import { EXIT } from './io.ts';
 export const LOCATION = {
   config: ['-c, --config <file>', 'the configuration file (YAML)'],
   admin: ['--admin <address>', 'HOST:PORT or URL of the running Pointsman (default: admin.address)'],
+  admins: [
+    '--admin <addresses>',
+    'HOST:PORT or URL of the running Pointsman (default: admin.address); of several: separated by commas, or a DNS ' +
+      'name that has several addresses',
+  ],
 } as const;
 
 /** The arguments, the options and the command, as commander passes them. */
@@ -43,6 +48,11 @@ export class CliCommand extends Command {
   /** A command within this one that locates a running Pointsman. */
   remote(name: string, description: string): CliCommand {
     return this.configured(name, description).option(...LOCATION.admin);
+  }
+
+  /** A command within this one that goes to one running Pointsman, or to several. */
+  remotes(name: string, description: string): CliCommand {
+    return this.configured(name, description).option(...LOCATION.admins);
   }
 }
 

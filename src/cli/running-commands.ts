@@ -24,18 +24,21 @@ export function describeOperations(program: CliCommand, io: CliIo): void {
     .examples('pointsman reload -c /etc/pointsman/pointsman.yaml')
     .runs(async (options: RunningOptions) => operate('/reload', options, io, looseReader(reloaded), reloadedText));
   program
-    .remote('accept', 'Accept a refused primary; without an argument, show which primaries are refused')
+    .remotes('accept', 'Accept a refused primary; without an argument, show which primaries are refused')
     .addArgument(
       new Argument('[what]', 'reason of the refusal').choices(REFUSAL_KINDS.map((kind) => kind.replace('_', '-'))),
     )
     .option('--json', 'print JSON')
     .addHelpText('after', ACCEPT_HELP)
     .examples('pointsman accept', 'pointsman accept timeline')
-    .runs(async (what: string | undefined, options: RunningOptions) =>
-      what === undefined
-        ? await (await import('./accept.ts')).showRefused(options, io)
-        : await operate(`/accept/${what}`, options, io, looseReader(accepted), acceptedText),
-    );
+    .runs(async (what: string | undefined, options: RunningOptions) => {
+      const [{ showRefused }, { atEach }] = await Promise.all([import('./accept.ts'), import('./several.ts')]);
+      return await atEach(options, io, async (one, own) =>
+        what === undefined
+          ? await showRefused(one, own)
+          : await operate(`/accept/${what}`, one, own, looseReader(accepted), acceptedText),
+      );
+    });
 }
 
 const ACCEPT_HELP = `

@@ -33,10 +33,14 @@ export interface Running {
 }
 
 const NO_ADDRESS = 'So the address of Pointsman is not known: use --admin HOST:PORT, or -c with another file.';
+const ONE_ALONE =
+  '--admin: this command goes to one Pointsman, so name one address. ' +
+  'status, sessions, drain, resume and accept take several';
 export const ELSEWHERE = 'Use --admin HOST:PORT for another address.';
 
 /** Ends the command if there is no address. A file with errors is tolerated if it has one. */
 export function findRunning(options: RunningOptions, io: CliIo): Running {
+  if (options.admin?.includes(',') === true) return wrong(io, ONE_ALONE);
   const given = options.admin === undefined ? undefined : parseAdminAddress(options.admin);
   if (given?.kind === 'invalid') return wrong(io, `--admin: ${given.message}`);
   const found = findAdmin(options, io, given?.value);

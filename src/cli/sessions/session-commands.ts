@@ -15,8 +15,8 @@ The list needs the admin token, because it names users and addresses. STATE is i
 answer), in transaction or failed transaction for a session with a member; SINCE is the time in the state that --state
 knows. A session that is parked or moving has left the member before the arrow, and SINCE is the time since then. IN has
 the bytes from the client, OUT those to it; \`--sort bytes\` is by their sum. A wide terminal shows more columns, --json
-shows all.
-Exit codes: 0 success, 1 failure, or a worker did not answer, 2 wrong usage.`;
+shows all. With several addresses in --admin the table has the sessions of each, and --limit counts for each.
+Exit codes: 0 success, 1 failure, or a worker or a Pointsman did not answer, 2 wrong usage.`;
 
 const KILL_HELP = `
 The client reads an error with SQLSTATE 57P01; a transaction is rolled back. A statement that runs is cancelled if the
@@ -31,12 +31,13 @@ Exit codes: 0 every session moved, 1 a session stayed, ended or no longer exists
 const DRAIN_HELP = `
 Live sessions leave between two transactions, and after drain_timeout in any case: they end or move, as
 on_leave.operator says. If the member is the primary, its clients wait until it is resumed or another primary is proven,
-so the command asks first. Ctrl-C during --wait leaves the member drained.
-Exit codes: 0 success, 1 failure, or sessions remain at the timeout, 2 wrong usage.`;
+so the command asks first. Ctrl-C during --wait leaves the member drained. With several addresses in --admin the command
+shows the effect at each Pointsman, asks once, and goes on with those that answer.
+Exit codes: 0 success, 1 failure, sessions remain at the timeout, or a Pointsman did not answer, 2 wrong usage.`;
 
 export function describeSessions(program: CliCommand, io: CliIo): void {
   const list = program
-    .remote('sessions', 'List the live sessions, the oldest first unless --sort says otherwise')
+    .remotes('sessions', 'List the live sessions, the oldest first unless --sort says otherwise')
     .option('--pool <name>', 'only this pool')
     .option('--member <name>', 'only sessions on this member, on their way to it, or parked since they left it')
     .option('--client <address>', 'only this client: ADDRESS or ADDRESS:PORT')
@@ -67,8 +68,12 @@ export function describeSessions(program: CliCommand, io: CliIo): void {
     .runs(async (ids: readonly string[], options: ConsentOptions) =>
       (await import('./kill.ts')).kill(ids, options, io),
     );
+  describeDrains(program, io);
+}
+
+function describeDrains(program: CliCommand, io: CliIo): void {
   program
-    .remote('drain', 'Take a member out of all pools until it is resumed or Pointsman restarts')
+    .remotes('drain', 'Take a member out of all pools until it is resumed or Pointsman restarts')
     .argument('<member>', 'name of the member')
     .option('--wait', 'wait until no session is left on it')
     .addOption(
@@ -81,12 +86,18 @@ export function describeSessions(program: CliCommand, io: CliIo): void {
     .option('--json', 'print JSON')
     .addHelpText('after', DRAIN_HELP)
     .examples('pointsman drain pg-2', 'pointsman drain pg-2 --wait --timeout 5min')
-    .runs(async (member: string, options: DrainOptions) => (await import('./drain.ts')).drain(member, options, io));
+    .runs(async (member: string, options: DrainOptions) => {
+      const [{ drain }, { atEach }] = await Promise.all([import('./drain.ts'), import('../several.ts')]);
+      return await atEach(options, io, async (one, own) => drain(member, one, own), `Drain ${member}`);
+    });
   program
-    .remote('resume', 'Undo a drain')
+    .remotes('resume', 'Undo a drain')
     .argument('<member>', 'name of the member')
     .option('--dry-run', 'only show the effect')
     .option('--json', 'print JSON')
     .examples('pointsman resume pg-2')
-    .runs(async (member: string, options: DrainOptions) => (await import('./drain.ts')).resume(member, options, io));
+    .runs(async (member: string, options: DrainOptions) => {
+      const [{ resume }, { atEach }] = await Promise.all([import('./drain.ts'), import('../several.ts')]);
+      return await atEach(options, io, async (one, own) => resume(member, one, own));
+    });
 }

@@ -9,13 +9,19 @@ import { tableText, widthFor, type Column } from '../terminal/terminal-table.ts'
 import type { SessionRow } from './read-sessions.ts';
 
 interface SessionColumn extends Column {
-  readonly cell: (session: SessionRow, paint: Paint) => string;
+  readonly cell: (session: ShownSession, paint: Paint) => string;
 }
 
 /** Left out while no session is on a branch, and while none can move. */
 const [BRANCH, MOVES] = ['BRANCH', 'MOVES'];
+/** Left out of the table of one Pointsman. */
+const ADMIN = 'ADMIN';
+
+/** `admin`: the address of its Pointsman. */
+type ShownSession = SessionRow & { readonly admin?: string };
 
 const COLUMNS: readonly SessionColumn[] = [
+  { title: ADMIN, cell: ({ admin = '' }) => admin },
   { title: 'ID', align: 'right', cell: ({ id }) => String(id) },
   { title: 'POOL', cell: ({ pool }) => pool },
   { title: 'MEMBER', cell: memberCell },
@@ -37,7 +43,7 @@ const COLUMNS: readonly SessionColumn[] = [
 
 /** The columns of `sort` are in every table. */
 export function sessionsTable(
-  sessions: readonly SessionRow[],
+  sessions: readonly ShownSession[],
   io: Pick<CliIo, 'env' | 'screen'>,
   sort?: SessionSort,
 ): string {
@@ -45,8 +51,14 @@ export function sessionsTable(
   const sorted = sort === 'bytes' ? ['IN', 'OUT'] : [sort?.toUpperCase()];
   const hasBranches = sessions.some(({ branch }) => branch);
   const hasMoves = sessions.some(({ moves }) => moves);
-  const columns = COLUMNS.filter(({ title }) => (hasBranches || title !== BRANCH) && (hasMoves || title !== MOVES)).map(
-    ({ optional = 0, ...column }) => (sorted.includes(column.title) ? column : { ...column, optional }),
+  const hasAdmin = sessions.some(({ admin }) => admin);
+  const isShown = new Map([
+    [BRANCH, hasBranches],
+    [MOVES, hasMoves],
+    [ADMIN, hasAdmin],
+  ]);
+  const columns = COLUMNS.filter(({ title }) => isShown.get(title) ?? true).map(({ optional = 0, ...column }) =>
+    sorted.includes(column.title) ? column : { ...column, optional },
   );
   const rows = sessions.map((session) => columns.map(({ cell }) => cell(session, paint)));
   return tableText(columns, rows, widthFor(io));

@@ -8,12 +8,13 @@ import type { StatusCommandOptions } from './status.ts';
 import type { WatchOptions } from './watch-status.ts';
 
 const STATUS_HELP = `
+With several addresses in --admin: the route of each pool at each Pointsman, so that a difference is seen.
 Exit codes: 0 every pool has a member to route to (with --pool: this pool), 1 one has none, or there is no answer,
 2 wrong usage.`;
 
 export function describeStatus(program: CliCommand, io: CliIo): void {
   program
-    .remote('status', 'Show the cluster, its members, the pools, sessions and waiting clients on one screen')
+    .remotes('status', 'Show the cluster, its members, the pools, sessions and waiting clients on one screen')
     .option('--pool <name>', 'only this pool')
     .option('--why', "also the evidence for each member's place in each pool")
     .addOption(

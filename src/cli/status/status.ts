@@ -2,11 +2,13 @@
 import { addressText } from '../../model/member.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { asJson } from '../json.ts';
+import { adminAddresses } from '../several.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { readStatus, type StatusOptions } from './read-status.ts';
 import { evidenceText } from './evidence-text.ts';
 import { runningOperations } from './operations-under-way.ts';
+import { statusOfEach } from './status-of-each.ts';
 import { statusScreen } from './status-screen.ts';
 import { watchStatus } from './watch-status.ts';
 
@@ -22,7 +24,10 @@ export async function status(options: StatusCommandOptions, io: CliIo): Promise<
   const { watch } = options;
   if (watch !== undefined)
     return watchStatus({ ...options, interval: watch === true ? '1s' : watch, flag: '--watch' }, io);
-  const found = await readStatus(options, io);
+  const addresses = await adminAddresses(options, io);
+  if (addresses.length > 1) return await statusOfEach(addresses, options, io);
+  const [admin = options.admin] = addresses;
+  const found = await readStatus({ ...options, admin }, io);
   if (options.json === true) io.stdout(asJson(found.status));
   else {
     const operations = await runningOperations(found.running);
