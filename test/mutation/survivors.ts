@@ -287,39 +287,4 @@ export const SURVIVORS: readonly Survivor[] = [
     'this.#taken !== undefined && first === undefined',
   ]),
   survivorsOf('proxy/cancel/cancel', 'the next statement sets it', ['{ stop: nothing }', '{}']),
-  survivorsOf('cluster/switchover/plan', 'what cannot be read has no value', ["report.kind === 'read'", 'true']),
-  survivorsOf('cluster/switchover/plan', 'each member that cannot follow has a reason', ["''", '"Stryker was here!"']),
-  survivorsOf('cluster/switchover/plan', 'no unknown member answers', ['record === undefined', 'false']),
-  survivorsOf(
-    'cluster/switchover/phases',
-    'the check begins with the operation',
-    ["'check'", '""'],
-    ['this.#entered.at(-1)?.phase', 'this.#entered.at(-1).phase'],
-  ),
-  survivorsOf('cluster/switchover/procedure', 'each cancel names who cancels', ["'the operator'", '""']),
-  survivorsOf(
-    'cluster/switchover/procedure',
-    'a tally without events counts nothing',
-    ["''", '"Stryker was here!"'],
-    ['[]', '["Stryker was here"]'],
-  ),
-  survivorsOf('cluster/switchover/procedure', 'a plan without a primary has a problem', [
-    'plan.from === null',
-    'false',
-  ]),
-  survivorsOf('cluster/switchover/procedure', 'the primary is alone in each pool that it serves', [
-    'openRoute(table, pool)?.targets.some(({ member }) => member === from)',
-    'openRoute(table, pool)?.targets.every(({   member }) => member === from)',
-  ]),
-  survivorsOf(
-    'cluster/switchover/procedure',
-    'the tally begins with the hold',
-    ['this.#tally?.drainBegins', 'this.#tally.drainBegins'],
-    ['this.#tally?.left', 'this.#tally.left'],
-  ),
-  survivorsOf('cluster/switchover/procedure', 'an absent member and an undefined one are the same', [
-    'to === undefined',
-    'false',
-  ]),
-  survivorsOf('cluster/switchover/procedure', 'a request comes from a known primary', ['from === undefined', 'false']),
 ].flat();

@@ -64,7 +64,8 @@ class Lane<Session> {
   }
 
   waits(session: Session): void {
-    if (this.#silent.delete(session)) this.#waiting.add(session);
+    this.#silent.delete(session);
+    this.#waiting.add(session);
   }
 
   remove(session: Session): void {

@@ -41,7 +41,6 @@ class Round {
       this.#dropEnded();
     };
     this.#end = () => {
-      if (this.#isOver) return;
       this.#isOver = true;
       cancel();
       cancelLook();
@@ -50,7 +49,6 @@ class Round {
       resolve(sumOfPreflights([{ movable: this.#movable, stays, unknown: this.#unknown }]));
     };
     look();
-    this.#next();
   }
 
   #next(): void {

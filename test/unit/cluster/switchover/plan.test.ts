@@ -281,10 +281,10 @@ describe('other reasons not to begin', () => {
     expect(planned({ to: 'pg-2', report: { paused: true } }).problems).toEqual([]);
   });
 
-  test('a cluster that cannot be read', () => {
+  test.each([false, true])('a cluster that cannot be read, of a fleet: %s', (fleet) => {
     const snapshot = aSnapshot(POLICY, ...ROUND);
     const hold = {
-      beforeSwitchoverMs: 0,
+      beforeSwitchoverMs: 1_000,
       clientTimeoutMs: 30_000,
       maxSessions: 1,
       outageTimeoutMs: 60_000,
@@ -292,7 +292,7 @@ describe('other reasons not to begin', () => {
     };
     const unreadable = { kind: 'unreadable', why: 'timeout' } as const;
     const plan = planSwitchover(
-      { to: undefined, transactionMs: 0 },
+      { to: undefined, transactionMs: 0, fleet },
       { policy: { ...POLICY, hold }, table: decideRoutes(POLICY, snapshot, 500), snapshot },
       { report: unreadable, config: unreadable },
     );
@@ -320,5 +320,7 @@ describe('a switchover of the fleet', () => {
 
   test('has no limit for transactions: they end when the primary stops', () => {
     expect(planned({ fleet: true, transactionMs: 60_000 }).problems).toEqual([]);
+    // As long as it needs.
+    expect(planned({ fleet: true, clientTimeoutMs: 11_000 }).problems).toEqual([]);
   });
 });

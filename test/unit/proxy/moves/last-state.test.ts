@@ -26,6 +26,9 @@ class Lab {
   isIdle = true;
   run: ServerRun | undefined = RUN;
   asked = 0;
+  /** The test gives the answers. */
+  isSlow = false;
+  answer = (): void => {};
   found: Movability = { kind: 'movable' };
   state: CarriedState | undefined = stateWith('none');
   readonly #watch = new StatementWatch();
@@ -38,7 +41,8 @@ class Lab {
     runOf: () => this.run,
     ask: (onAnswer) => {
       this.asked += 1;
-      onAnswer(this.found, this.state);
+      this.answer = () => onAnswer(this.found, this.state);
+      if (!this.isSlow) this.answer();
     },
   });
 
@@ -64,6 +68,15 @@ beforeEach(() => {
   lab = new Lab();
   lab.known.hears();
 });
+
+/** The client runs a function, which may have left state. Returns the time until the question. */
+async function pauseAfter(text = 'SELECT f()'): Promise<number> {
+  const { asked } = lab;
+  lab.says(text);
+  const since = lab.clock.now();
+  while (lab.asked === asked && lab.clock.now() - since < 20_000) await lab.clock.advance(500);
+  return lab.clock.now() - since;
+}
 
 describe('the state of a session', () => {
   it('is known after the first pause, with the instant of the last answer', async () => {
@@ -156,6 +169,82 @@ describe('the state of a session', () => {
     expect(lab.known.known()).toBeUndefined();
     await lab.clock.advance(10_000);
     expect(lab.known.known()).toBeDefined();
+  });
+});
+
+describe('the pace of the questions', () => {
+  it('doubles the pause up to 8 s while the answers are the same, and begins again after a SET', async () => {
+    await lab.clock.advance(600);
+    const pauses: number[] = [];
+    for (let round = 0; round < 6; round += 1) pauses.push(await pauseAfter());
+    expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000]);
+    expect([await pauseAfter('SET a = 1'), await pauseAfter(), await pauseAfter()]).toEqual([500, 500, 1_000]);
+  });
+
+  it('keeps the pause short while the answers differ', async () => {
+    await lab.clock.advance(600);
+    for (const role of ['a', 'b', 'c']) {
+      lab.state = stateWith(role);
+      expect(await pauseAfter()).toBe(500);
+    }
+  });
+
+  it('counts the pause from the last word of the server', async () => {
+    lab.says('SET a = 1');
+    await lab.clock.advance(300);
+    lab.says('SET b = 1');
+    await lab.clock.advance(400);
+    expect(lab.asked).toBe(0);
+    await lab.clock.advance(100);
+    expect(lab.asked).toBe(1);
+  });
+
+  it('has one timer, whatever the server says', () => {
+    for (let word = 0; word < 3; word += 1) lab.says('SET a = 1');
+    expect(lab.clock.pending()).toBe(1);
+    lab.known.reset();
+    lab.known.hears();
+    expect(lab.clock.pending()).toBe(1);
+  });
+
+  it('has one timer when the session speaks before a question stays without an answer', async () => {
+    lab.isSlow = true;
+    lab.state = undefined;
+    await lab.clock.advance(600);
+    lab.known.hears();
+    lab.answer();
+    expect([lab.asked, lab.clock.pending()]).toEqual([1, 1]);
+  });
+
+  it('asks a quiet session again 8 s after a question without an answer, and soon when it speaks', async () => {
+    await lab.clock.advance(600);
+    for (let round = 0; round < 5; round += 1) await pauseAfter();
+    for (const isQuiet of [false, true]) {
+      lab.state = undefined;
+      await pauseAfter();
+      const { asked } = lab;
+      lab.state = stateWith('none');
+      if (!isQuiet) {
+        await lab.clock.advance(7_000);
+        lab.known.hears();
+      }
+      await lab.clock.advance(isQuiet ? 7_500 : 500);
+      expect(lab.asked).toBe(asked);
+      await lab.clock.advance(500);
+      expect(lab.asked).toBe(asked + 1);
+      expect(lab.known.known()).toBeDefined();
+    }
+  });
+
+  it('asks a quiet session again when no run of its server was known', async () => {
+    lab.run = undefined;
+    await lab.clock.advance(600);
+    lab.run = RUN;
+    await lab.clock.advance(8_000);
+    expect(lab.asked).toBe(2);
+    expect(lab.known.known()).toBeDefined();
+    await lab.clock.advance(60_000);
+    expect(lab.asked).toBe(2);
   });
 });
 

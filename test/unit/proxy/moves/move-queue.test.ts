@@ -21,7 +21,7 @@ function add(name: string, { isWaiting = false, isRepeated = false } = {}): Park
 
 function takeAll(): string {
   const names: string[] = [];
-  while (!queue.isEmpty()) names.push(queue.take()?.name ?? '?');
+  while (!queue.isEmpty() && names.length < 20) names.push(queue.take()?.name ?? '?');
   return names.join(' ');
 }
 

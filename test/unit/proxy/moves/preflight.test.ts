@@ -77,9 +77,24 @@ test('a busy session is asked again when it is idle, and is unknown when the tim
   const counted = preflight([soon, never], clock);
   await clock.advance(100);
   soon.answer('movable').becomeIdle();
+  expect(soon.asked).toBe(2);
+  await clock.advance(0);
+  // The end of another transaction.
+  soon.becomeIdle();
   await clock.advance(PREFLIGHT_MS);
   expect(await counted).toEqual({ movable: 1, stays: {}, unknown: 1 });
   expect([soon.asked, never.asked, never.listeners(), clock.pending()]).toEqual([2, 1, 0, 0]);
+});
+
+test('the answer is there as soon as the last busy session was asked', async () => {
+  const clock = new ManualClock();
+  const session = new FakeSession().answer('busy');
+  const counted = preflight([session], clock);
+  await clock.advance(10);
+  session.answer('movable').becomeIdle();
+  await clock.advance(0);
+  expect(clock.pending()).toBe(0);
+  expect(await counted).toEqual({ movable: 1, stays: {}, unknown: 0 });
 });
 
 test('sessions that end meanwhile count no more, and nobody waits for them', async () => {

@@ -25,6 +25,7 @@ let isShared: boolean;
 /** The instants of the moves of each session. */
 let moves: Map<number, number[]>;
 let asked: number;
+let moveMs: number;
 let answer: 'moves' | 'stays' | 'fails' | 'comes back';
 let table = aTableOf({});
 let picker: Picker;
@@ -38,7 +39,7 @@ function random(): number {
 
 beforeEach(() => {
   [clock, registry, moves, asked, answer, seed] = [new ManualClock(0), new SessionRegistry(), new Map(), 0, 'moves', 7];
-  [hasMoves, isShared] = [true, false];
+  [hasMoves, isShared, moveMs] = [true, false, 20];
   registry.learn(['read']);
   pool = aPool({ slowStartMs: 30_000, rebalance: { perSecond: 50 } });
   const drains = { hurry() {}, isClearing: () => false };
@@ -90,7 +91,7 @@ function openOne(first: Name): void {
       if (answer === 'fails') return onProgress({ kind: 'failed', reason: 'move_restore', detail: undefined });
       const suits = (answer === 'moves' ? goal?.next()?.suits : undefined) ?? (() => false);
       onProgress({ kind: 'parked' });
-      clock.schedule(20, () => {
+      clock.schedule(moveMs, () => {
         const to = (['a', 'b', 'c'] as const).find((member) => suits({ member, address: ADDRESSES[member] })) ?? at;
         place(session, to, at);
         at = to;
@@ -141,6 +142,19 @@ test('at most so many in a second as configured, after one that goes alone', asy
   await clock.advance(10_000);
   expect(counts()[2]).toBeGreaterThan(30);
   expect(counts()[2]).toBeLessThanOrEqual(44);
+});
+
+test('sessions on their way count as arrived: no more leave than the member is to get', async () => {
+  moveMs = 5_000;
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 50 } });
+  comesBack(300);
+  await clock.advance(11_000);
+  const before = asked;
+  await clock.advance(60_000);
+  expect(before).toBeGreaterThan(1);
+  expect(asked).toBeLessThanOrEqual(105);
+  expect(counts()[2]).toBeGreaterThanOrEqual(95);
+  expect(Math.abs((counts()[0] ?? 0) - (counts()[1] ?? 0))).toBeLessThanOrEqual(10);
 });
 
 test('two processes share the rate, and each moves its part', async () => {

@@ -1,0 +1,57 @@
+// Mutants that survive for a reason in the switchover and in the moves of sessions.
+import { survivorsOf, type Survivor } from './survivors.ts';
+
+export const SOCKET_SURVIVORS: readonly Survivor[] = [
+  survivorsOf('cluster/switchover/plan', 'what cannot be read has no value', ["report.kind === 'read'", 'true']),
+  survivorsOf('cluster/switchover/plan', 'each member that cannot follow has a reason', ["''", '"Stryker was here!"']),
+  survivorsOf('cluster/switchover/plan', 'no unknown member answers', ['record === undefined', 'false']),
+  survivorsOf(
+    'cluster/switchover/phases',
+    'the check begins with the operation',
+    ["'check'", '""'],
+    ['this.#entered.at(-1)?.phase', 'this.#entered.at(-1).phase'],
+  ),
+  survivorsOf('cluster/switchover/change-waiter', 'neither is true', ['(): boolean => false', '() => undefined']),
+  survivorsOf('cluster/switchover/change-waiter', 'the wait ends with each value but undefined', ['true', 'false']),
+  survivorsOf('cluster/switchover/procedure', 'each cancel names who cancels', ["'the operator'", '""']),
+  survivorsOf(
+    'cluster/switchover/procedure',
+    'a tally without events counts nothing',
+    ["''", '"Stryker was here!"'],
+    ['[]', '["Stryker was here"]'],
+  ),
+  survivorsOf('cluster/switchover/procedure', 'a plan without a primary has a problem', [
+    'plan.from === null',
+    'false',
+  ]),
+  survivorsOf('cluster/switchover/procedure', 'the primary is alone in each pool that it serves', [
+    'openRoute(table, pool)?.targets.some(({ member }) => member === from)',
+    'openRoute(table, pool)?.targets.every(({   member }) => member === from)',
+  ]),
+  survivorsOf(
+    'cluster/switchover/procedure',
+    'the tally begins with the hold',
+    ['this.#tally?.drainBegins', 'this.#tally.drainBegins'],
+    ['this.#tally?.left', 'this.#tally.left'],
+  ),
+  survivorsOf('cluster/switchover/procedure', 'an absent member and an undefined one are the same', [
+    'to === undefined',
+    'false',
+  ]),
+  survivorsOf('cluster/switchover/procedure', 'a request comes from a known primary', ['from === undefined', 'false']),
+  survivorsOf('proxy/moves/move-queue', 'what is not in the queue is not taken out', ['next !== undefined', 'true']),
+  survivorsOf('cluster/switchover/switchover-evidence', 'no unknown instant is after another one', [
+    'record.positiveSince !== undefined',
+    'true',
+  ]),
+  survivorsOf('cluster/switchover/switchover-evidence', 'no member has an unknown name', ['to === undefined', 'false']),
+  survivorsOf('proxy/moves/preflight', 'only movable is told from the rest', ["'pinned'", '""']),
+  survivorsOf('proxy/moves/move-queue', 'it saves memory alone', ['this.#silent.size === 0', 'false']),
+  survivorsOf('proxy/moves/move-queue', 'no text is among the silent sessions', ['[]', '["Stryker was here"]']),
+  survivorsOf(
+    'proxy/moves/last-state',
+    'no run of an unknown member is known',
+    ['member === undefined', 'false'],
+    ['member !== undefined', 'true'],
+  ),
+].flat();
