@@ -110,6 +110,20 @@ describe('least_sessions takes the least loaded, and chance decides a tie', () =
   });
 });
 
+describe('latency draws two by weight, and takes the one with less load for its weight', () => {
+  test.each<[string, string, Targets, Load, number]>([
+    ['the best of the two, not of all', 'b', THREE, { a: 5, b: 1 }, 0],
+    ['the first of the two', 'a', THREE, { a: 1, b: 5 }, 0],
+    ['two others', 'b', THREE, { b: 1, c: 3 }, 0.999],
+    ['of two alike the one that was drawn first', 'a', THREE, {}, 0],
+    ['by weight, with the new session: alike', 'a', HEAVY, { a: 2 }, 0],
+    ['by weight, with the new session: less', 'b', HEAVY, { a: 3 }, 0],
+    ['a small weight where nobody has a session', 'b', [target('a', { weight: 0.1 }), target('b')], {}, 0],
+  ])('%s: %s', (_, member, targets, load, chance) => {
+    expect(pick('latency', targets, load, chance)).toBe(member);
+  });
+});
+
 /** The result does not depend on load and chance. */
 function memberOf(targets: Targets, clientAddress: string): string {
   return pickTarget('client_address', targets, { ...inputs({ a: 1_000 }, 0.5), clientAddress }).target.member;
@@ -161,7 +175,7 @@ describe('client_address routes an address to one member', () => {
   });
 });
 
-describe.each(['round_robin', 'random', 'least_sessions', 'client_address'] as const)('%s', (balance) => {
+describe.each(['round_robin', 'random', 'least_sessions', 'latency', 'client_address'] as const)('%s', (balance) => {
   test('a single target always wins', () => {
     expect(pick(balance, [target('a')], {}, 0.99)).toBe('a');
   });
@@ -188,7 +202,7 @@ test('without slow start a member has its whole weight at once', () => {
   expect(rampedShare(0, 0)).toBe(1);
 });
 
-test.each(['least_sessions', 'round_robin', 'random', 'client_address'] as const)(
+test.each(['least_sessions', 'latency', 'round_robin', 'random', 'client_address'] as const)(
   '%s: a member that missed a probe comes last',
   (balance) => {
     const [a, b] = [target('a'), target('b')] as const;

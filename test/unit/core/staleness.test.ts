@@ -1,6 +1,6 @@
 // How old the data of a replica is, by positions alone.
 import { describe, expect, test } from 'vitest';
-import { nextTrail, stalenessMs } from '../../../src/core/staleness.ts';
+import { isStale, nextTrail, stalenessMs } from '../../../src/core/staleness.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { PoolPolicy } from '../../../src/model/policy.ts';
 import {
@@ -14,6 +14,7 @@ import {
   isPrimary,
   isReplica,
   openIn,
+  READ_CHECK,
   refused,
   routeOf,
   silent,
@@ -139,6 +140,28 @@ describe('the staleness of a replica', () => {
     expect(aSnapshot(limited(), LIST, ...two, ...news).trail).toEqual(trail);
   });
 
+  test('an answer of the replica without a position changes nothing', () => {
+    const body = { role: 'replica', state: 'running', timeline: 1 } as const;
+    const news = [wrote(0, 1000), replayed('pg-2', 10, 1000), wrote(1000, 1100)];
+    const mute = answered({ member: 'pg-2', check: READ_CHECK, at: 2000, body });
+    expect(aSnapshot(limited(), LIST, ...news, mute).members.get('pg-2')?.missing).toBeUndefined();
+  });
+
+  test('without a position of the primary no replica is stale, nor at the very instant of what it lacks', () => {
+    const snapshot = aSnapshot(limited(), LIST, ...seconds(0, 7));
+    const record = snapshot.members.get('pg-2');
+    if (record === undefined) throw new Error('pg-2 is listed');
+    const pool = aPool({ maxStalenessMs: 5000 });
+    const primary = snapshot.members.get('pg-1')?.positions ?? [];
+    expect([isStale(pool, snapshot, record, primary, 2), isStale(pool, snapshot, record, [], 2)]).toEqual([
+      true,
+      false,
+    ]);
+    const positions = [7010, 1000].map((at) => ({ at, kind: 'replayed', bytes: 1000 }) as const);
+    expect(isStale(pool, snapshot, { ...record, positions }, primary, 1)).toBe(true);
+    expect(isStale(pool, snapshot, { ...record, positions }, primary, 2)).toBe(false);
+  });
+
   test('a primary has none', () => {
     expect(staleness('pg-1', ...seconds(0, 3))).toBeUndefined();
   });
@@ -218,6 +241,10 @@ test('old marks are few, and dense where a limit needs them', () => {
   expect(marks.length).toBeLessThan(150);
   expect(marks.slice(0, 60).map(({ at }) => at)).toEqual(Array.from({ length: 60 }, (_, i) => 7_199_000 - 1000 * i));
   expect(marks.at(-1)?.at).toBe(0);
+  for (const [index, { at }] of marks.entries()) {
+    const newer = marks[index - 1]?.at ?? at;
+    expect(newer - at).toBeLessThanOrEqual(Math.max(1000, (7_199_000 - at) / 4));
+  }
   const gaps = after(long, 1800)
     .slice(1, -1)
     .map(({ at }, i, all) => (i === 0 ? 0 : (all[i - 1]?.at ?? 0) - at));

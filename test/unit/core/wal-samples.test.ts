@@ -16,7 +16,10 @@ function position(at: number, startedAt: string | undefined = 'monday'): Positio
 
 function after(instants: readonly number[], startedAt = 'monday'): WalSamples {
   let samples: WalSamples = new Map();
-  for (const at of instants) samples = withSnapshot(samples, snapshotOf(position(at, startedAt)));
+  for (const at of instants) {
+    samples = withSnapshot(samples, snapshotOf(position(at, startedAt)));
+    if ((samples.get('pg-1')?.length ?? 0) > 500) throw new Error('too many samples');
+  }
   return samples;
 }
 
