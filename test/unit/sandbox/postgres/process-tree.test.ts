@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { expect, onTestFinished, test } from 'vitest';
 import { freezeTree, killTree, thawTree } from '../../../../src/sandbox/postgres/process-tree.ts';
-import { descendants, listProcesses } from '../../../../src/sandbox/postgres/processes.ts';
+import { commandLine, descendants, listProcesses } from '../../../../src/sandbox/postgres/processes.ts';
 import { waitUntil } from '../../../support/waiting/wait.ts';
 
 /** A process with two children; one child has its own session and a child, like backends. */
@@ -13,7 +13,9 @@ async function tree(): Promise<{ root: number; all: readonly number[] }> {
     'three below it',
     async () => {
       const found = descendants(root, await listProcesses());
-      return found.length === 3 && found;
+      // A shell waits for the exec of its child, and is not stopped before: a frozen child would never get there.
+      const lines = await Promise.all(found.map((pid) => commandLine(pid)));
+      return found.length === 3 && lines.filter((line) => line.startsWith('sleep')).length === 2 && found;
     },
     { timeoutMs: 5_000 },
   );
