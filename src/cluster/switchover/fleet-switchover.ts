@@ -80,6 +80,7 @@ export class FleetSwitchover {
   abandon(by: string): void {
     this.#isAbandoned = true;
     this.cancel(by);
+    this.#changes.tell();
   }
 
   /** The routing table has changed. */

@@ -17,13 +17,14 @@ beforeEach(() => {
 });
 
 interface Given {
+  readonly to?: string;
   readonly answer?: OperationResult;
   readonly inMs?: number;
 }
 
 /** Returns the time of the switchover. */
-async function scheduled({ answer = SCHEDULED, inMs = 8_000 }: Given = {}): Promise<number> {
-  lab.start({ fleet: true });
+async function scheduled({ to, answer = SCHEDULED, inMs = 8_000 }: Given = {}): Promise<number> {
+  lab.start({ fleet: true, ...(to && { to }) });
   await lab.reach('schedule');
   lab.answer.give(answer);
   await lab.clock.advance(1_000);
@@ -80,6 +81,110 @@ test('the setting of the file makes each switchover one of the fleet', async () 
   lab.start();
   await lab.reach('schedule');
   expect(lab.document().fleet).toBe(true);
+});
+
+describe('it ends in another way than planned', () => {
+  test('another member follows', async () => {
+    await scheduled({ to: 'pg-2' });
+    expect(lab.asked[0]).toMatchObject({ candidate: 'pg-2' });
+    await lab.reach('switch');
+    lab.promote('pg-3');
+    expect(await lab.end()).toMatchObject({ outcome: 'done', why: 'pg-3 is the primary instead of pg-2', to: 'pg-2' });
+  });
+
+  test('before its time, by a failover', async () => {
+    await scheduled({ to: 'pg-2', inMs: 20_000 });
+    lab.promote('pg-2');
+    const why = 'pg-2 is the primary, before the time of the switchover';
+    expect(await lab.end()).toMatchObject({ outcome: 'done', why, held_ms: null });
+  });
+
+  test('the primary stops and comes back', async () => {
+    await scheduled();
+    await lab.reach('switch');
+    lab.stepDown();
+    await lab.reach('confirm');
+    await lab.clock.advance(1_000);
+    lab.promote('pg-1');
+    const why = 'pg-1 stepped down and is the primary again';
+    expect(await lab.end()).toMatchObject({ outcome: 'failed', why });
+  });
+
+  test('by a fault of the program', async () => {
+    await scheduled();
+    lab.onCount = () => {
+      throw new Error('broken');
+    };
+    expect(await lab.end()).toMatchObject({ outcome: 'failed', why: 'unexpected error: Error: broken' });
+    expect(lab.isBusy).toBe(false);
+  });
+});
+
+describe('before the request', () => {
+  test('the cluster does not answer the check', async () => {
+    lab.report = () => new Promise(() => {});
+    lab.start({ fleet: true });
+    const end = await lab.end();
+    expect(end).toMatchObject({ outcome: 'refused', why: 'the cluster did not answer within 15 s', from: null });
+    expect(lab.asked).toEqual([]);
+  });
+
+  test('the operator cancels the check', async () => {
+    lab.report = () => new Promise(() => {});
+    lab.start({ fleet: true });
+    lab.operations.cancel(lab.document().id, 'the operator');
+    expect(await lab.end()).toMatchObject({ outcome: 'cancelled', why: 'by the operator' });
+    expect(lab.asked).toEqual([]);
+  });
+
+  test('the plan has a problem', async () => {
+    lab.hold = { ...lab.hold, clientTimeoutMs: 500 };
+    lab.start({ fleet: true, to: 'pg-9' });
+    const end = await lab.end();
+    expect(end).toMatchObject({ outcome: 'refused', why: expect.stringContaining('pg-9') });
+    expect(lab.asked).toEqual([]);
+  });
+});
+
+describe('the end waits for parked sessions', () => {
+  const TIMES = { gapMs: 900, loginMs: 9, wasWaiting: false };
+  const FROM = { pool: 'write', session: 7, member: 'pg-1' } as const;
+
+  beforeEach(async () => {
+    lab.sessions = 1;
+    await scheduled();
+    await lab.reach('hold');
+    lab.tell({ ...FROM, kind: 'session_parked', cause: 'switchover' });
+    await lab.reach('switch');
+    lab.promote('pg-2');
+    await lab.reach('release');
+  });
+
+  test('until each has moved', async () => {
+    await lab.clock.advance(3_000);
+    expect(lab.document()).toMatchObject({ state: 'running', outcome: null });
+    lab.tell({
+      kind: 'session_moved',
+      pool: 'write',
+      session: 7,
+      from: 'pg-1',
+      to: 'pg-2',
+      cause: 'switchover',
+      ...TIMES,
+    });
+    await lab.clock.advance(10);
+    expect(lab.document()).toMatchObject({ state: 'ended', outcome: 'done', sessions: { parked: 1, moved: 1 } });
+  });
+
+  test('as long as a session may be parked', async () => {
+    expect(await lab.end()).toMatchObject({ outcome: 'done', sessions: { parked: 1, moved: 0 } });
+  });
+
+  test('not while the program ends', async () => {
+    void lab.operations.stop();
+    await lab.clock.advance(10);
+    expect(lab.document()).toMatchObject({ state: 'ended', outcome: 'done' });
+  });
 });
 
 describe('the cluster does not carry it out', () => {
