@@ -51,8 +51,10 @@ try {
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const setting of settings) played.get(setting)?.push(await play(setting));
   }
+  const heads = ['', 'p50, ms', 'p99, ms', 'over the healthy ones', 'queries', 'sessions on the slow replica'];
   console.log(
-    `${ROUNDS} rounds of ${SECONDS} s, ${CLIENTS} clients, ${QUERIES} queries a session, replies ${REPLY_MS} ms`,
+    `${ROUNDS} rounds of ${SECONDS} s, ${CLIENTS} clients, ${QUERIES} queries a session, replies ${REPLY_MS} ms\n\n` +
+      `| ${heads.join(' | ')} |\n|${heads.map(() => '---').join('|')}|`,
   );
   let healthyMs: number | undefined;
   for (const [{ name }, all] of played) {
@@ -61,10 +63,8 @@ try {
     const p50 = times[Math.floor(times.length / 2)] ?? 0;
     healthyMs ??= p99;
     const onSlow = all.reduce((sum, one) => sum + one.onSlow, 0) / all.length;
-    console.log(
-      `${name}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (${(p99 / healthyMs).toFixed(2)} of the healthy), ` +
-        `${times.length} queries, ${(100 * onSlow).toFixed(1)} % of the sessions on the slow replica`,
-    );
+    const [ratio, part] = [(p99 / healthyMs).toFixed(2), `${(100 * onSlow).toFixed(1)} %`];
+    console.log(`| ${[name, p50.toFixed(1), p99.toFixed(1), ratio, times.length, part].join(' | ')} |`);
   }
 } finally {
   await Promise.all(servers.map((server) => server.stop()));

@@ -30,7 +30,7 @@ function wanted(workers: number, directory: { readonly path: string }): Pointsma
       workers,
       client: { tls: { mode: 'terminate', ...SERVER }, max_handshakes: 50 },
       questions: await questions(cluster, directory.path),
-      pools: { read: { when_all_lagging: 'least_lagging', causal_reads: { late: 'error' } } },
+      pools: { read: { balance: 'latency', when_all_lagging: 'least_lagging', causal_reads: { late: 'error' } } },
       branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
       moves: { roles: ['*'] },
       admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },

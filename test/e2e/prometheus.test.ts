@@ -89,7 +89,7 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
     let directory = '';
     const lab = on.clusterWithPointsman({
       sql: CREATE_WRITES,
-      // Workers, certificates, branches, moves and causal reads have metrics of their own.
+      // Workers, certificates, branches, moves, causal reads and latency have metrics of their own.
       pointsman: async (cluster) => {
         directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
         return {
@@ -100,7 +100,7 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
           backend: { tls: { mode: 'verify-full', ca_file: tlsFile('ca.pem'), server_name: 'pg-a.test' } },
           moves: { roles: [cluster.app.user], verifiers: { file: await userlist(cluster, directory) } },
           questions: await questions(cluster, directory),
-          pools: { read: { causal_reads: { late: 'error' } } },
+          pools: { read: { balance: 'latency', causal_reads: { late: 'error' } } },
         };
       },
     });

@@ -36,6 +36,16 @@ function stateOf(client: WireClient, named: NamedSettings = NOTHING_NAMED): Prom
   return answerOf(client, { customNames: [], named });
 }
 
+/** Its own limit is for the question, too. */
+async function stateOfHostile(logIn: () => Promise<WireClient>): Promise<CarriedState> {
+  const client = await logIn();
+  await client.query(`set standard_conforming_strings = off; set escape_string_warning = off;
+      set array_nulls = off; set search_path = evil, pg_catalog`);
+  await client.query("select app.one('1')");
+  await client.query('set statement_timeout = 1');
+  return await stateOf(client);
+}
+
 function body(schema: string, text: string, name: string): string {
   return `create function ${schema}.${name}() returns int language plpgsql as $body$ begin ${text}
     return 1; end $body$`;
@@ -225,13 +235,10 @@ describeOnEachPostgres('settings that functions and policies name', start, (lab,
   });
 
   test('hostile settings and a search_path with other functions change nothing', async () => {
-    const client = await logIn();
-    await client.query(`set standard_conforming_strings = off; set escape_string_warning = off;
-        set array_nulls = off; set search_path = evil, pg_catalog`);
-    await client.query("select app.one('1')");
-    // Last: the limit is for the question.
-    await client.query('set statement_timeout = 1');
-    const { namedSettings, custom } = await stateOf(client);
+    // The statement that raises the limit has 1 ms itself, which a busy machine may take.
+    const { namedSettings, custom } = await stateOfHostile(logIn)
+      .catch(() => stateOfHostile(logIn))
+      .catch(() => stateOfHostile(logIn));
     expect(namedSettings?.names.toSorted()).toEqual(NAMED);
     expect(Object.fromEntries(custom)).toEqual({ 'app.one': '1' });
   });
