@@ -19,7 +19,7 @@ const BEFORE_MS = 3000;
 const POINTSMEN = 3;
 /** At each Pointsman. */
 const IDLE = 5;
-const CONNECTS_PER_SECOND = 8;
+const CONNECTS_PER_SECOND = 4;
 
 describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const directory = temporaryDirectory();
@@ -122,7 +122,7 @@ describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATR
 
   async function onePointsman(): Promise<PointsmanProcess> {
     // Longer than a busy machine needs for a login that has begun.
-    const hold = { before_switchover: '5s', client_timeout: '60s', outage_timeout: '60s' };
+    const hold = { before_switchover: '10s', client_timeout: '60s', outage_timeout: '60s' };
     const one = await startPointsman(configFor(lab.cluster, { ...movesConfig(lab.cluster, directory.path), hold }));
     closings.push(() => one.stop());
     await one.waitUntilReady();
