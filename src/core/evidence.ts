@@ -1,6 +1,6 @@
 // Adds to each standing the evidence that it rests on.
 import { primaryPositions, recentLags } from './lag.ts';
-import type { MemberRecord, Position } from './snapshot.ts';
+import type { MemberRecord, Position, Snapshot } from './snapshot.ts';
 import { stalenessMs } from './staleness.ts';
 import { mapStandings, type PoolCase, type Standings } from './standing.ts';
 import type { Evidence } from './why.ts';
@@ -19,9 +19,7 @@ function evidenceOf(record: MemberRecord, of: PoolCase, primary: readonly Positi
   const { probe } = policy;
   const { failure, vouch, mismatch } = record;
   const { text, lagBytes: boundBytes } = pool.check;
-  const [bytes] = recentLags(primary, record, 1);
   const limitMs = pool.maxStalenessMs;
-  const ms = stalenessMs(snapshot, record, primary);
   const check = record.checks.get(text);
   const isYes = check && check.verdict.kind === 'positive';
   return {
@@ -35,9 +33,24 @@ function evidenceOf(record: MemberRecord, of: PoolCase, primary: readonly Positi
     silentSince: failure?.since,
     vouch,
     mismatchAt: mismatch?.at,
-    lag: bytes === undefined || boundBytes === undefined ? undefined : { bytes, boundBytes },
-    staleness: ms === undefined || limitMs === undefined ? undefined : { ms, limitMs },
+    lag: boundBytes === undefined ? undefined : lagOf(record, primary, boundBytes),
+    staleness: limitMs === undefined ? undefined : stalenessOf(snapshot, record, primary, limitMs),
     freshMs: pool.exclusive ? probe.writeMaxAgeMs : probe.readMaxAgeMs,
     graceMs: probe.silenceGraceMs,
   };
+}
+
+function lagOf(record: MemberRecord, primary: readonly Position[], boundBytes: number): Evidence['lag'] {
+  const [bytes] = recentLags(primary, record, 1);
+  return bytes === undefined ? undefined : { bytes, boundBytes };
+}
+
+function stalenessOf(
+  snapshot: Snapshot,
+  record: MemberRecord,
+  primary: readonly Position[],
+  limitMs: number,
+): Evidence['staleness'] {
+  const ms = stalenessMs(snapshot, record, primary);
+  return ms === undefined ? undefined : { ms, limitMs };
 }

@@ -30,6 +30,8 @@ export function nextTrail(
   const { bytes, timeline } = position;
   if (timeline === undefined || timeline !== highestTimeline) return trail;
   const isSame = trail?.timeline === timeline && trail.member === member.name;
+  // Two members claim one timeline at one instant: the first name counts, in whatever order their answers come.
+  if (trail?.timeline === timeline && trail.member < member.name && trail.marks[0]?.at === at) return trail;
   // A primary that crashed may have lost WAL that nobody can replay any more.
   const marks = isSame ? trail.marks.filter((mark) => mark.bytes <= bytes) : [];
   const isNew = bytes !== marks[0]?.bytes && bytes % PAGE !== 0;

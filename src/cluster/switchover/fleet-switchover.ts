@@ -4,18 +4,16 @@
 // asks, watches, and tells how it ended.
 import { durationText } from '../../core/describe.ts';
 import { OVERDUE_MS } from '../../core/operator-override.ts';
-import { openPrimary } from '../../core/primary-pools.ts';
 import { openRoute } from '../../core/routing-table.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
+import { nothing } from '../../model/once.ts';
 import type { ReportedEvent } from '../../reports/events.ts';
-import type { ClusterReport, OperationResult } from '../../documents/cluster-documents.ts';
+import type { OperationResult } from '../../documents/cluster-documents.ts';
 import type { OperationDocument } from '../../documents/switchover-document.ts';
-import { ChangeWaiter } from './change-waiter.ts';
-import { Phases } from './phases.ts';
+import { OperationRecord, type SwitchoverEnd } from './operation-record.ts';
 import { planSwitchover, readCluster, scheduledAheadMs, SWITCH_MS, type HeldSwitchoverRequest } from './plan.ts';
-import { CHECK_MS, MOVE_SLACK_MS, REPORT_MS, type ProcedureOptions, type SwitchoverEnd } from './procedure.ts';
-import { SessionTally } from './session-tally.ts';
+import { CHECK_MS, type ProcedureOptions } from './procedure.ts';
 import { cameBack, isRefusal, nextPrimary, whyNotPrimary } from './switchover-evidence.ts';
 
 /** Milliseconds. */
@@ -30,70 +28,48 @@ const GONE_MS = 4_000;
 const LATE_MS = 10_000;
 
 export class FleetSwitchover {
-  readonly #id: string;
+  readonly #record: OperationRecord;
   readonly #request: HeldSwitchoverRequest;
   readonly #site: ProcedureOptions;
-  readonly #changes: ChangeWaiter;
-  readonly #phases: Phases;
-  #from: MemberName | undefined;
-  #tally: SessionTally | undefined;
   /** `due`: by the newest list of members; `gone`: since when no list has the schedule. */
   readonly #at: { [moment in 'requested' | 'due' | 'gone' | 'held' | 'steppedDown' | 'proven']?: Instant | undefined } =
     {};
   #cancels = 0;
   #cancelledBy: string | undefined;
-  #isAbandoned = false;
-  #end: SwitchoverEnd | undefined;
-  #cluster: ClusterReport | undefined;
 
   constructor(id: string, request: HeldSwitchoverRequest, site: ProcedureOptions) {
-    this.#id = id;
+    this.#record = new OperationRecord(id, request, site);
     this.#request = request;
     this.#site = site;
-    this.#changes = new ChangeWaiter(site.clock);
-    this.#phases = new Phases(site);
   }
 
   /** Resolves at the end. Never rejects. Call once. */
-  async run(): Promise<void> {
-    this.#end = await this.#perform().catch((error: unknown): SwitchoverEnd => ({
-      outcome: 'failed',
-      why: `unexpected error: ${String(error)}`,
-    }));
-    this.#phases.enter('release');
-    const parkedMs = (this.#site.known().policy.moves?.parkTimeoutMs ?? 0) + MOVE_SLACK_MS;
-    await this.#changes.when(parkedMs, () => this.#isAbandoned || (this.#tally?.parkedNow() ?? 0) === 0 || undefined);
-    const report = await this.#changes.settled(this.#site.control.report(), REPORT_MS, () => this.#isAbandoned);
-    if (report?.kind === 'read') this.#cluster = report.value;
-    this.#phases.end();
+  run(): Promise<void> {
+    return this.#record.run(() => this.#perform(), nothing);
   }
 
   /** Takes the schedule back, until its time has come. Later the proof is awaited; a second call ends the operation. */
   cancel(by: string): void {
-    if (this.#end !== undefined) return;
+    if (this.#record.isDecided()) return;
     this.#cancels += 1;
     this.#cancelledBy ??= by;
-    this.#changes.tell();
+    this.#record.changes.tell();
   }
 
   /** The program ends. */
   abandon(by: string): void {
-    this.#isAbandoned = true;
+    this.#record.abandon();
     this.cancel(by);
-    this.#changes.tell();
   }
 
   /** The routing table has changed. */
   tableChanged(): void {
     this.#notice();
-    this.#changes.tell();
+    this.#record.changes.tell();
   }
 
   take(event: ReportedEvent): void {
-    if (this.#tally === undefined) return;
-    const before = this.#tally.parkedNow();
-    this.#tally.take(event);
-    if (before > 0 && this.#tally.parkedNow() === 0) this.#changes.tell();
+    this.#record.take(event);
   }
 
   /** A reload does not take the schedule back. */
@@ -102,45 +78,31 @@ export class FleetSwitchover {
   }
 
   document(): OperationDocument {
-    const phases = this.#phases;
-    const end = phases.hasEnded() ? this.#end : undefined;
+    const { phases } = this.#record;
     const { due, held, steppedDown, proven } = this.#at;
-    return {
-      id: this.#id,
-      kind: 'switchover',
-      state: phases.hasEnded() ? 'ended' : 'running',
-      outcome: end?.outcome ?? null,
-      why: end?.why ?? null,
-      ...phases.document(),
-      from: this.#from ?? null,
-      to: this.#request.to ?? null,
-      transaction_timeout_ms: this.#request.transactionMs,
-      fleet: true,
-      sessions: this.#tally?.document() ?? new SessionTally('', []).document(),
+    return this.#record.document(true, {
       held_ms: phases.span(held, proven),
       switch_ms: proven === undefined ? null : phases.span(due, proven),
       without_primary_ms: proven === undefined ? null : phases.span(steppedDown, proven),
-      primary: openPrimary(this.#site.known()) ?? null,
-      cluster: this.#cluster ?? null,
-    };
+    });
   }
 
   async #perform(): Promise<SwitchoverEnd> {
     const { control, known } = this.#site;
     const isOver = (): boolean => this.#cancels > 0;
-    const read = await this.#changes.settled(readCluster(control), CHECK_MS, isOver);
+    const read = await this.#record.changes.settled(readCluster(control), CHECK_MS, isOver);
     if (isOver()) return this.#cancelled('');
     if (read === undefined)
       return { outcome: 'refused', why: `the cluster did not answer within ${durationText(CHECK_MS)}` };
     const { problems, from } = planSwitchover(this.#request, known(), read);
     if (problems.length > 0 || from === null) return { outcome: 'refused', why: problems.join('; ') };
-    this.#from = from;
+    this.#record.from = from;
     return (await this.#schedule(from)) ?? (await this.#watch(from));
   }
 
   /** Undefined: the cluster has the schedule, or may have it. */
   async #schedule(from: MemberName): Promise<SwitchoverEnd | undefined> {
-    this.#phases.enter('schedule');
+    this.#record.phases.enter('schedule');
     const { clock, wallClock, control, known, hint } = this.#site;
     const { to } = this.#request;
     const aheadMs = scheduledAheadMs(known());
@@ -151,10 +113,10 @@ export class FleetSwitchover {
       ...(to === undefined ? {} : { candidate: to }),
       scheduled_at: new Date(wallClock() + aheadMs).toISOString(),
     });
-    const answer = await this.#changes.settled(asked, REQUEST_MS);
+    const answer = await this.#record.changes.settled(asked, REQUEST_MS);
     if (answer !== undefined && isRefusal(answer)) return { outcome: 'failed', why: answer.text };
     hint();
-    const seen = await this.#changes.when(
+    const seen = await this.#record.changes.when(
       aheadMs,
       () => this.#isScheduled(from) || this.#cancels > 0 || whyNotPrimary(known(), from) !== undefined || undefined,
     );
@@ -172,15 +134,15 @@ export class FleetSwitchover {
       if (end !== undefined) return end;
       if (this.#cancels > (this.#isDue() ? 1 : 0)) return this.#cancelled(await this.#takenBack());
       await this.#enterPhase(from, known().policy.hold.beforeSwitchoverMs);
-      if (this.#tally !== undefined) this.#tally.left((await sessions(from)).onMember);
-      await this.#changes.next(POLL_MS);
+      this.#record.tally()?.left((await sessions(from)).onMember);
+      await this.#record.changes.next(POLL_MS);
     }
   }
 
   async #enterPhase(from: MemberName, beforeMs: number): Promise<void> {
     const { clock, known, sessions } = this.#site;
     const { due, gone, steppedDown } = this.#at;
-    const phase = this.#phases.current();
+    const phase = this.#record.phases.current();
     const isHeld = gone === undefined && due !== undefined && clock.now() >= due - beforeMs;
     if (phase === 'schedule' && isHeld) {
       const { table } = known();
@@ -189,11 +151,11 @@ export class FleetSwitchover {
         (openRoute(table, pool)?.targets ?? [{ member: from }]).some(({ member }) => member === from),
       );
       this.#at.held = clock.now();
-      this.#tally = new SessionTally(from, pools);
-      this.#phases.enter('hold');
-      this.#tally.drainBegins((await sessions(from)).onMember);
-    } else if (phase === 'hold' && this.#isDue()) this.#phases.enter('switch');
-    else if (phase === 'switch' && steppedDown !== undefined) this.#phases.enter('confirm');
+      const tally = this.#record.counts(from, pools);
+      this.#record.phases.enter('hold');
+      tally.drainBegins((await sessions(from)).onMember);
+    } else if (phase === 'hold' && this.#isDue()) this.#record.phases.enter('switch');
+    else if (phase === 'switch' && steppedDown !== undefined) this.#record.phases.enter('confirm');
   }
 
   /** Undefined: not known yet. The table counts. */
@@ -241,8 +203,8 @@ export class FleetSwitchover {
   }
 
   #notice(): void {
-    const [from, { clock, known }] = [this.#from, this.#site];
-    if (from === undefined || this.#at.requested === undefined || this.#end !== undefined) return;
+    const [from, { clock, known }] = [this.#record.from, this.#site];
+    if (from === undefined || this.#at.requested === undefined || this.#record.isDecided()) return;
     const own = known();
     const scheduled = this.#isScheduled(from) ? own.snapshot.switchover : undefined;
     if (scheduled !== undefined) {
@@ -257,7 +219,7 @@ export class FleetSwitchover {
   async #takenBack(): Promise<string> {
     const { clock, control, hint } = this.#site;
     const asked = control.perform({ kind: 'cancel_switchover' });
-    const answer = await this.#changes.settled(asked, this.#isAbandoned ? LAST_REQUEST_MS : REQUEST_MS);
+    const answer = await this.#record.changes.settled(asked, this.#record.isAbandoned() ? LAST_REQUEST_MS : REQUEST_MS);
     hint();
     const { due } = this.#at;
     if (answer === undefined || isRefusal(answer)) return `; the schedule was not taken back: ${whyNot(answer)}`;

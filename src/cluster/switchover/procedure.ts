@@ -4,21 +4,19 @@
 // Sessions that can move are parked in `drain` instead of ending. They go on as soon as the table has a primary, which
 // is the old one again if the switchover does not happen.
 import { durationText } from '../../core/describe.ts';
-import { openPrimary } from '../../core/primary-pools.ts';
 import { openRoute } from '../../core/routing-table.ts';
 import type { Handover } from '../../core/snapshot.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { OperationOutcome, ReportedEvent } from '../../reports/events.ts';
+import type { ReportedEvent } from '../../reports/events.ts';
 import type { ClusterControl } from '../control.ts';
-import type { ClusterReport, OperationResult } from '../../documents/cluster-documents.ts';
+import type { OperationResult } from '../../documents/cluster-documents.ts';
 import type { OperationDocument, PlanDocument } from '../../documents/switchover-document.ts';
 import { cameBack, nextPrimary, whyNotPrimary, whyPointless, isRefusal } from './switchover-evidence.ts';
-import { ChangeWaiter } from './change-waiter.ts';
-import { Phases, type PhasesOptions } from './phases.ts';
+import { OperationRecord, type SwitchoverEnd } from './operation-record.ts';
+import type { PhasesOptions } from './phases.ts';
 import { planSwitchover, readCluster, type OwnKnowledge, type HeldSwitchoverRequest } from './plan.ts';
-import { SessionTally } from './session-tally.ts';
 
 /** The parts of the program that a switchover needs. */
 export interface ProcedureOptions extends PhasesOptions {
@@ -38,52 +36,28 @@ export const CHECK_MS = 15_000;
 const HOLD_MS = 500;
 /** After the end of the time for transactions: workers report with a delay. */
 const DRAIN_SLACK_MS = 500;
-export const REPORT_MS = 5_000;
-/** After the time that a parked session may wait: it ends, and its worker reports that. */
-export const MOVE_SLACK_MS = 5_000;
 /** How often the number of sessions is read. */
 const POLL_MS = 25;
 
-export interface SwitchoverEnd {
-  readonly outcome: OperationOutcome;
-  readonly why: string;
-}
-
 export class Switchover {
-  readonly #id: string;
+  readonly #record: OperationRecord;
   readonly #request: HeldSwitchoverRequest;
   readonly #site: ProcedureOptions;
-  readonly #changes: ChangeWaiter;
-  readonly #phases: Phases;
-  #from: MemberName | undefined;
-  #tally: SessionTally | undefined;
   readonly #at: { [moment in 'held' | 'released' | 'requested' | 'steppedDown' | 'proven']?: Instant } = {};
   #cancelledBy: string | undefined;
-  #isAbandoned = false;
-  #end: SwitchoverEnd | undefined;
-  #cluster: ClusterReport | undefined;
 
   constructor(id: string, request: HeldSwitchoverRequest, site: ProcedureOptions) {
-    this.#id = id;
+    this.#record = new OperationRecord(id, request, site);
     this.#request = request;
     this.#site = site;
-    this.#changes = new ChangeWaiter(site.clock);
-    this.#phases = new Phases(site);
   }
 
   /** Resolves at the end. Never rejects. Call once. */
-  async run(): Promise<void> {
-    const end = await this.#perform().catch((error: unknown): SwitchoverEnd => ({
-      outcome: 'failed',
-      why: `unexpected error: ${String(error)}`,
-    }));
-    this.#release();
-    this.#phases.enter('release');
-    this.#end = end;
-    await this.#whileParked();
-    const report = await this.#changes.settled(this.#site.control.report(), REPORT_MS, () => this.#isAbandoned);
-    if (report?.kind === 'read') this.#cluster = report.value;
-    this.#phases.end();
+  run(): Promise<void> {
+    return this.#record.run(
+      () => this.#perform(),
+      () => this.#release(),
+    );
   }
 
   /**
@@ -93,27 +67,24 @@ export class Switchover {
   cancel(by: string): void {
     const isRepeated = this.#cancelledBy !== undefined;
     this.#cancelledBy ??= by;
-    if (!this.isRequested() || isRepeated || this.#isAbandoned) this.#release();
-    this.#changes.tell();
+    if (!this.isRequested() || isRepeated || this.#record.isAbandoned()) this.#release();
+    this.#record.changes.tell();
   }
 
   /** The program ends: cancels, and does not wait for the report of the cluster. */
   abandon(by: string): void {
-    this.#isAbandoned = true;
+    this.#record.abandon();
     this.cancel(by);
   }
 
   /** The routing table has changed. */
   tableChanged(): void {
     this.#notice();
-    this.#changes.tell();
+    this.#record.changes.tell();
   }
 
   take(event: ReportedEvent): void {
-    if (this.#tally === undefined) return;
-    const before = this.#tally.parkedNow();
-    this.#tally.take(event);
-    if (before > 0 && this.#tally.parkedNow() === 0) this.#changes.tell();
+    this.#record.take(event);
   }
 
   /** The request to switch was sent: it cannot be taken back. */
@@ -122,27 +93,13 @@ export class Switchover {
   }
 
   document(): OperationDocument {
-    const phases = this.#phases;
-    const end = phases.hasEnded() ? this.#end : undefined;
-    const isProven = this.#at.proven !== undefined;
-    return {
-      id: this.#id,
-      kind: 'switchover',
-      state: phases.hasEnded() ? 'ended' : 'running',
-      outcome: end?.outcome ?? null,
-      why: end?.why ?? null,
-      ...phases.document(),
-      from: this.#from ?? null,
-      to: this.#request.to ?? null,
-      transaction_timeout_ms: this.#request.transactionMs,
-      fleet: false,
-      sessions: this.#tally?.document() ?? new SessionTally('', []).document(),
-      held_ms: phases.span(this.#at.held, this.#at.released),
-      switch_ms: isProven ? phases.span(this.#at.requested, this.#at.proven) : null,
-      without_primary_ms: isProven ? phases.span(this.#at.steppedDown, this.#at.proven) : null,
-      primary: openPrimary(this.#site.known()) ?? null,
-      cluster: this.#cluster ?? null,
-    };
+    const { phases } = this.#record;
+    const { held, released, requested, steppedDown, proven } = this.#at;
+    return this.#record.document(false, {
+      held_ms: phases.span(held, released),
+      switch_ms: proven === undefined ? null : phases.span(requested, proven),
+      without_primary_ms: proven === undefined ? null : phases.span(steppedDown, proven),
+    });
   }
 
   async #perform(): Promise<SwitchoverEnd> {
@@ -152,7 +109,7 @@ export class Switchover {
       return { outcome: 'refused', why: `the cluster did not answer within ${durationText(CHECK_MS)}` };
     const [problem] = plan.problems;
     if (problem !== undefined || plan.from === null) return { outcome: 'refused', why: plan.problems.join('; ') };
-    this.#from = plan.from;
+    this.#record.from = plan.from;
     return (
       (await this.#hold(plan.from, plan.longest_hold_ms)) ??
       (await this.#drain(plan.from, plan.longest_hold_ms)) ??
@@ -164,36 +121,40 @@ export class Switchover {
 
   async #check(): Promise<PlanDocument | undefined> {
     const { control, known } = this.#site;
-    const read = await this.#changes.settled(readCluster(control), CHECK_MS, () => this.#cancelledBy !== undefined);
+    const read = await this.#record.changes.settled(
+      readCluster(control),
+      CHECK_MS,
+      () => this.#cancelledBy !== undefined,
+    );
     return read && planSwitchover(this.#request, known(), read);
   }
 
   async #hold(from: MemberName, mostMs: number): Promise<SwitchoverEnd | undefined> {
-    this.#phases.enter('hold');
+    this.#record.phases.enter('hold');
     const { table } = this.#site.known();
     const isServed = (pool: PoolName): boolean =>
       openRoute(table, pool)?.targets.some(({ member }) => member === from) === true;
-    this.#tally = new SessionTally(from, [...table.pools.keys()].filter(isServed));
+    this.#record.counts(from, [...table.pools.keys()].filter(isServed));
     this.#at.held = this.#site.clock.now();
     this.#handOver(from, 'hold', mostMs);
     return this.#whileSessions(from, HOLD_MS, ({ connecting }) => connecting === 0);
   }
 
   async #drain(from: MemberName, mostMs: number): Promise<SwitchoverEnd | undefined> {
-    this.#phases.enter('drain');
+    this.#record.phases.enter('drain');
     const { onMember } = await this.#site.sessions(from);
     const early = this.#whyEarly(from);
     if (early !== undefined) return early;
-    this.#tally?.drainBegins(onMember);
+    this.#record.tally()?.drainBegins(onMember);
     this.#handOver(from, 'drain', mostMs);
     return this.#whileSessions(from, this.#request.transactionMs + DRAIN_SLACK_MS, (sessions) => {
-      this.#tally?.left(sessions.onMember);
+      this.#record.tally()?.left(sessions.onMember);
       return sessions.onMember === 0;
     });
   }
 
   async #switch(from: MemberName, mostMs: number): Promise<SwitchoverEnd> {
-    this.#phases.enter('switch');
+    this.#record.phases.enter('switch');
     const { clock, control } = this.#site;
     const { to } = this.#request;
     const requestedAt = clock.now();
@@ -206,18 +167,18 @@ export class Switchover {
         this.#answered((answer = { kind: 'no_answer', text: String(error), may_have_happened: true })),
     );
     const limitMs = (this.#at.held ?? requestedAt) + mostMs - requestedAt;
-    const end = await this.#changes.when(limitMs, () => this.#switched(from, requestedAt, answer));
+    const end = await this.#record.changes.when(limitMs, () => this.#switched(from, requestedAt, answer));
     return end ?? this.#unproven(from, answer, limitMs);
   }
 
   #answered(answer: OperationResult): void {
     if (!isRefusal(answer)) this.#confirm();
-    this.#changes.tell();
+    this.#record.changes.tell();
   }
 
   /** The old primary has stepped down, or the cluster says so. */
   #confirm(): void {
-    if (this.#phases.current() === 'switch') this.#phases.enter('confirm');
+    if (this.#record.phases.current() === 'switch') this.#record.phases.enter('confirm');
   }
 
   /** Undefined: not known yet. The table counts, whatever the answer was. */
@@ -244,12 +205,6 @@ export class Switchover {
     return { outcome: 'unknown', why: `no primary other than ${from} was proven within ${limit}: ${told}` };
   }
 
-  /** The table has brought their servers: the document tells how many sessions went on. */
-  async #whileParked(): Promise<void> {
-    const limitMs = (this.#site.known().policy.moves?.parkTimeoutMs ?? 0) + MOVE_SLACK_MS;
-    await this.#changes.when(limitMs, () => this.#isAbandoned || (this.#tally?.parkedNow() ?? 0) === 0 || undefined);
-  }
-
   /** Undefined: `isOver`, or the time is. */
   async #whileSessions(
     from: MemberName,
@@ -263,7 +218,7 @@ export class Switchover {
       const early = this.#whyEarly(from);
       if (early !== undefined) return early;
       if (isOver(now) || clock.now() >= endsAt) return undefined;
-      await this.#changes.next(Math.min(POLL_MS, endsAt - clock.now()));
+      await this.#record.changes.next(Math.min(POLL_MS, endsAt - clock.now()));
     }
   }
 
@@ -293,7 +248,7 @@ export class Switchover {
 
   /** Held clients are released by the table itself. */
   #notice(): void {
-    const [from, { clock }] = [this.#from, this.#site];
+    const [from, { clock }] = [this.#record.from, this.#site];
     if (from === undefined || this.#at.requested === undefined || this.#at.proven !== undefined) return;
     const own = this.#site.known();
     if (this.#at.steppedDown === undefined && whyNotPrimary(own, from) !== undefined) {

@@ -45,7 +45,7 @@ const PAUSE_MS = 30_000;
 const ATTEMPTS = 8;
 
 /** The moves to one member of a pool since it opened. */
-interface Round {
+interface SpreadRound {
   readonly openedAt: Instant;
   /** It has had its share, or a session was lost on the way to it. */
   isOver: boolean;
@@ -56,7 +56,7 @@ interface Round {
 }
 
 interface PoolMoves {
-  readonly rounds: Map<MemberName, Round>;
+  readonly rounds: Map<MemberName, SpreadRound>;
   readonly underway: Map<SessionHandle, Shift>;
   /** Made by the rate of the pool at that time. */
   bucket: { readonly perSecond: number; readonly tokens: TokenBucket } | undefined;
@@ -168,7 +168,7 @@ export class Spreader {
     session: SessionHandle,
     movable: Movable,
     shift: Shift,
-    { moves, round, target }: { moves: PoolMoves; round: Round; target: Target | undefined },
+    { moves, round, target }: { moves: PoolMoves; round: SpreadRound; target: Target | undefined },
   ): void {
     const now = this.#clock.now();
     moves.underway.set(session, shift);
@@ -231,7 +231,7 @@ export class Spreader {
     return known;
   }
 
-  #roundOf({ rounds }: PoolMoves, member: MemberName, openedAt: Instant): Round {
+  #roundOf({ rounds }: PoolMoves, member: MemberName, openedAt: Instant): SpreadRound {
     const known = rounds.get(member);
     const round =
       known?.openedAt === openedAt ? known : { openedAt, isOver: false, isProven: false, restsUntil: -Infinity };

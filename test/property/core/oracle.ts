@@ -84,8 +84,9 @@ export function tell(history: readonly Observation[]): Told {
       const fact = factOf(observation, member, system);
       const newest = member.facts
         .filter(({ kind }) => (kind === 'vouch') === (fact.kind === 'vouch'))
-        .map(({ at }) => at);
-      if (fact.at < Math.max(...newest)) continue;
+        // A fault of our own has left the fact as it was, and is newer.
+        .map(({ at, probe }) => probe?.startedAt ?? at);
+      if (observation.startedAt < Math.max(...newest)) continue;
       const body = bodyOf(fact.probe);
       const hasShown = member.hasShown || (fact.kind === 'answer' && body !== undefined && hasIdentity(body));
       members = members.with(index, { ...member, hasShown, facts: [...member.facts, fact] });

@@ -80,6 +80,8 @@ interface Asked {
 class AskingWorld {
   readonly world = new MovedReadsWorld();
   readonly acknowledged = new Set<Commit>();
+  /** The commits that a primary did not have any more. A later failover may bring them back. */
+  readonly lost = new Set<Commit>();
   newest = 0;
   readonly #underWay: Asked[] = [];
   readonly #replicaWords = new Map<MemberName, ReplicaWord>();
@@ -121,7 +123,12 @@ class AskingWorld {
       world.step(kind, which);
     }
     const primary = world.primary();
-    if (primary !== undefined) for (const commit of world.shows(primary)) this.acknowledged.add(commit);
+    if (primary === undefined) return;
+    for (const commit of this.acknowledged.difference(new Set(world.wal(primary).commits))) {
+      this.acknowledged.delete(commit);
+      this.lost.add(commit);
+    }
+    for (const commit of world.shows(primary)) this.acknowledged.add(commit);
   }
 
   #answer({ question, server, isPrimary, life }: Asked): void {
@@ -162,16 +169,16 @@ function run({ before, connected, waiting, server }: Story, weakness: Weakness):
   const connectedAt = asking.newest;
   asking.take(connected);
   const mustBeShown = [...asking.acknowledged];
+  asking.lost.clear();
   const read = { server: asking.server(name), connected: connectedAt, arrived: asking.newest };
   asking.take(waiting);
   if (world.life(name) !== life) return undefined;
   const judged = weakness({ evidence: asking.evidence(), read, words: asking.words(name) });
   const verdict = judge(judged.evidence.snapshot, primaryServer(judged.evidence), judged.read, judged.words);
   const shown = new Set(world.shows(name));
-  // A commit that the primary does not have is lost, or there is no primary that could say so.
-  const primary = world.primary();
-  const kept = primary === undefined ? undefined : new Set(world.wal(primary).commits);
-  const missing = mustBeShown.filter((commit) => !shown.has(commit) && kept?.has(commit) === true);
+  // A commit that a primary did not have meanwhile is lost, or there is no primary that could say so.
+  const isKept = (commit: Commit): boolean => world.primary() !== undefined && !asking.lost.has(commit);
+  const missing = mustBeShown.filter((commit) => !shown.has(commit) && isKept(commit));
   return { verdict, missing };
 }
 

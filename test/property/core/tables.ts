@@ -10,8 +10,10 @@ export function everyTable(
   world: World,
   judge: (table: RoutingTable, told: ReturnType<typeof tell>, now: number) => void,
 ): void {
+  const observations = world.history.map(({ observation }) => observation);
+  let [told, upTo] = [tell([]), 0];
   for (const { snapshot, now, seen } of momentsOf(world)) {
-    const told = tell(world.history.slice(0, seen).map(({ observation }) => observation));
+    if (seen > upTo) [told, upTo] = [tell(observations.slice(0, seen)), seen];
     judge(decideRoutes(world.policy, snapshot, now), told, now);
   }
 }

@@ -2,8 +2,9 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readPoolRequest } from '../../../src/wire/startup/pool-request.ts';
 import { aPacket, aStartup } from '../../support/sockets/packets.ts';
+import { anyText } from '../../support/values/any-text.ts';
 
-const texts = fc.string({ unit: 'binary', maxLength: 20 }).filter((text) => !text.includes('\0'));
+const texts = anyText({ maxLength: 20 }).filter((text) => !text.includes('\0'));
 /** Database names that name no pool. */
 const plain = texts.filter((text) => !/@|%40/.test(text));
 

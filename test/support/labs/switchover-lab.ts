@@ -72,6 +72,8 @@ export class SwitchoverLab {
   takenBack: OperationResult = { kind: 'done', text: 'Done.', reason: 'scheduled switchover deleted' };
   #started = 0;
   #snapshot: Snapshot;
+  /** Stays the same until it expires. */
+  #decided: { readonly snapshot: Snapshot; readonly table: RoutingTable } | undefined;
   readonly #policy: RoutingPolicy;
   readonly #answer = Promise.withResolvers<OperationResult>();
 
@@ -136,7 +138,12 @@ export class SwitchoverLab {
   };
 
   table(): RoutingTable {
-    return decideRoutes(this.#policy, this.#snapshot, this.clock.now());
+    const now = this.clock.now();
+    const { snapshot, table } = this.#decided ?? {};
+    if (table !== undefined && snapshot === this.#snapshot && now < table.validUntil) return table;
+    const decided = decideRoutes(this.#policy, this.#snapshot, now);
+    this.#decided = { snapshot: this.#snapshot, table: decided };
+    return decided;
   }
 
   take(observation: Observation): void {

@@ -250,3 +250,10 @@ test('old marks are few, and dense where a limit needs them', () => {
     .map(({ at }, i, all) => (i === 0 ? 0 : (all[i - 1]?.at ?? 0) - at));
   expect(Math.max(...gaps)).toBeLessThanOrEqual(10_000);
 });
+
+test('two primaries on one timeline at one instant leave the same trail, in whatever order they are heard', () => {
+  const [first, second] = [wrote(0, 1000), { ...wrote(0, 1000), member: 'pg-2' }];
+  const [one, other] = [aSnapshot(limited(), LIST, first, second), aSnapshot(limited(), LIST, second, first)];
+  expect(one.trail).toEqual(other.trail);
+  expect(one.trail?.member).toBe('pg-1');
+});
