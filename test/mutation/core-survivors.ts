@@ -189,6 +189,14 @@ export const CORE_SURVIVORS: readonly Survivor[] = [
   survivorsOf('core/staleness', 'without a limit there is no staleness to compare', ['limitMs === undefined', 'false']),
   survivorsOf('core/staleness', 'there is no staleness without it', ['missing !== undefined', 'true']),
   survivorsOf('core/staleness', 'it is called with one mark at least', ['marks[0]?.at', 'marks[0].at']),
+  survivorsOf('core/staleness', 'of two answers of one member at one instant either is as good', [
+    'trail.member < member.name',
+    'trail.member <= member.name',
+  ]),
+  survivorsOf('core/latency', 'at the very limit the estimate is kept whole either way', [
+    'known.count > MOST - 1',
+    'known.count >= MOST - 1',
+  ]),
   survivorsOf('core/wal-samples', 'it is called with one sample at least', ['samples[0]?.at', 'samples[0].at']),
   survivorsOf('core/evidence', 'each member with a standing has a record', ['record === undefined', 'false']),
   survivorsOf(

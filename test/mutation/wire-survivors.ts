@@ -3,6 +3,36 @@ import { survivorsOf, type Survivor } from './survivors.ts';
 
 export const WIRE_SURVIVORS: readonly Survivor[] = [
   survivorsOf('wire/messages/byte-text', 'an empty piece adds nothing', ['at < bytes.length', 'at <= bytes.length']),
+  survivorsOf('wire/follow/backend-follower', 'without a return it is undefined, too', [
+    'default: return undefined;',
+    'default:',
+  ]),
+  survivorsOf(
+    'wire/follow/frames',
+    'of no bytes nothing is read',
+    ['at >= end', 'at > end'],
+    ['this.#restBytes > 0', 'true'],
+  ),
+  survivorsOf('wire/follow/login-transcript', 'its message sets it before anybody reads it', [
+    "''",
+    '"Stryker was here!"',
+  ]),
+  survivorsOf('wire/follow/login-transcript', 'an invalid message has no body', [
+    "message.kind === 'invalid'",
+    'false',
+  ]),
+  survivorsOf('wire/follow/login-transcript', 'only a look into the memory shows that it was overwritten', [
+    'proof.fill(0);',
+    ';',
+  ]),
+  survivorsOf('wire/follow/login-transcript', 'the rest is all that is behind the header', [
+    '/^(?:[ny]|p=[^,]*),[^,]*,(.+)$/s',
+    '/^(?:[ny]|p=[^,]*),[^,]*,(.+)/s',
+  ]),
+  survivorsOf('wire/messages/byte-text', 'behind the end of the bytes nothing is written', [
+    'at < text.length',
+    'at <= text.length',
+  ]),
   survivorsOf('wire/messages/cancel-key', 'behind its end each secret has the same', ['at < length', 'at <= length']),
   survivorsOf('wire/messages/client-messages', 'without the first half there is no second one', [
     'high === undefined',
@@ -56,6 +86,12 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     ['this.#due[0]?.request', 'this.#due[0].request'],
     ['this.#due[0]?.type', 'this.#due[0].type'],
     ["''", '"Stryker was here!"'],
+  ),
+  survivorsOf(
+    'wire/talk/pipeline',
+    'an invalid message has no type, and none is due',
+    ["message.kind === 'invalid'", 'false'],
+    ["'invalid'", '""'],
   ),
   survivorsOf(
     'wire/talk/pipeline',
@@ -155,6 +191,24 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     ["next.kind === 'invalid'", 'false'],
     ["'invalid'", '""'],
   ),
+  survivorsOf('wire/talk/backend-login', 'nobody asks which request an error of a login is for', [
+    "''",
+    '"Stryker was here!"',
+  ]),
+  survivorsOf('wire/talk/backend-login', 'without a verifier no message was signed', [
+    'this.#verifier !== undefined',
+    'true',
+  ]),
+  survivorsOf('wire/talk/password-login', 'nobody asks which request an error of a login is for', [
+    "''",
+    '"Stryker was here!"',
+  ]),
+  survivorsOf(
+    'wire/talk/password-login',
+    'a salt comes with its challenge, and nothing is read before the keys are made of it',
+    ['this.#challenge !== undefined', 'true'],
+    ['keys === undefined', 'false'],
+  ),
   survivorsOf(
     'wire/talk/backend-login',
     'it is called for a login of this method alone',
@@ -168,6 +222,14 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     ['[]', '["Stryker was here"]'],
   ),
   survivorsOf('wire/talk/wal-question', 'no request is told by this name', ["'question'", '""']),
+  survivorsOf('wire/talk/two-leg-login', 'all that the server has said before the proof is read by then', [
+    'true',
+    'false',
+  ]),
+  survivorsOf('wire/talk/two-leg-login', 'before the proof a signature is not believed, and ends the login, too', [
+    "phase.waitsFor === 'verdict'",
+    'true',
+  ]),
   survivorsOf('wire/talk/two-leg-login', 'a text is no verifier', ["found === 'none'", 'false'], ["'none'", '""']),
   survivorsOf(
     'wire/talk/two-leg-login',

@@ -47,8 +47,8 @@ export function timeLimits(serverMajor: number): readonly string[] {
 
 export type PipelineEnd =
   | { readonly kind: 'ready'; readonly error: ServerError | undefined }
-  /** The server ends the session, or its bytes are none of the protocol's. `bytes`: all that no request has read. */
-  | { readonly kind: 'over'; readonly error: ServerError | undefined; readonly bytes: Uint8Array };
+  /** The server ends the session, or its bytes are none of the protocol's. */
+  | { readonly kind: 'over'; readonly error: ServerError | undefined };
 
 /** A reply that is due. `C`: rows and CommandComplete; `T`: a description; `Z`: ReadyForQuery. */
 interface Due {
@@ -184,19 +184,15 @@ export class Pipeline {
     while (this.#due.length > 0 && !this.#isOver) {
       const message = this.#reader.next();
       if (message === undefined) return undefined;
-      if (message.kind === 'invalid') return this.#over();
+      if (message.kind === 'invalid') return { kind: 'over', error: this.#error };
       this.#read(message.type, message.body, message.bytes);
     }
-    return this.#isOver ? this.#over() : { kind: 'ready', error: this.#error };
+    return { kind: this.#isOver ? 'over' : 'ready', error: this.#error };
   }
 
-  /** The bytes after the last reply. */
+  /** The bytes after the last reply. When the session is over: all that no request has read. */
   rest(): Uint8Array {
     return this.#reader.rest();
-  }
-
-  #over(): PipelineEnd {
-    return { kind: 'over', error: this.#error, bytes: this.#reader.rest() };
   }
 
   /** `body` is undefined for a message that was too long. */

@@ -182,7 +182,7 @@ export class SessionQuestion {
       const { error } = end;
       const why = error === undefined ? 'the answer is not understood' : `${error.sqlState} ${error.message}`;
       // The client may read the server's last words. An answer that is not understood is to our question, not to it.
-      return this.#done({ kind: 'over', why }, error?.isFatal === true ? end.bytes : new Uint8Array(0));
+      return this.#done({ kind: 'over', why }, error?.isFatal === true ? this.#pipeline.rest() : new Uint8Array(0));
     }
     const rest = this.#pipeline.rest();
     const mayTryAgain = this.#tries < MOST_TRIES;

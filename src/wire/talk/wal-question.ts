@@ -52,8 +52,8 @@ export class WalQuestion {
     }
     const why = end.error === undefined ? 'the answer is not understood' : `${end.error.sqlState} ${end.error.message}`;
     const wal = end.kind === 'ready' && end.error === undefined ? parsedWalReport(this.#answer) : undefined;
-    const rest = end.kind === 'ready' ? this.#pipeline.rest() : end.bytes;
-    return { kind: 'done', result: { wal, sqlState: end.error?.sqlState, why }, parameters: this.#parameters, rest };
+    const result = { wal, sqlState: end.error?.sqlState, why };
+    return { kind: 'done', result, parameters: this.#parameters, rest: this.#pipeline.rest() };
   }
 
   #newPipeline(): Pipeline {

@@ -24,6 +24,16 @@ test('a busy member that becomes slow is known after as many requests as an esti
   expect(estimatedMs(slow)).toBeGreaterThan(4);
 });
 
+test('an estimate stands for its newest observations, and keeps its time however many there are', () => {
+  let known: Estimate | undefined;
+  for (let seen = 1; seen <= 200; seen += 1) {
+    known = withObservation(known, 10, 0);
+    expect(known.count).toBeCloseTo(Math.min(seen, 64));
+    expect(estimatedMs(known)).toBeCloseTo(10);
+  }
+  expect(estimatedMs(withObservation(known, 10, 20_000))).toBeCloseTo(10);
+});
+
 test('a time of 0 is a short one', () => {
   expect(estimatedMs(after([0]))).toBeCloseTo(0.01);
 });
@@ -50,9 +60,15 @@ test('an old fast time does not make the others slow', () => {
   expect(shares.get('b')).toBe(1);
 });
 
+test('after hours nothing is left of any time, and each member has all of its weight', () => {
+  const shares = latencyShares(requestsOf({ a: after(often(100)), b: after(often(1)) }), 86_400_000);
+  expect([...shares.values()]).toEqual([1, 1]);
+});
+
 test('a difference that no client notices decides little', () => {
   const shares = latencyShares(requestsOf({ a: after(often(0.02)), b: after(often(0.06)) }), 0);
   expect(shares.get('b')).toBeGreaterThan(0.7);
+  expect(shares.get('b')).toBeLessThan(0.9);
 });
 
 test('the slower of requests and logins decides, and nobody is left without a part', () => {

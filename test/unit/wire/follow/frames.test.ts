@@ -10,13 +10,18 @@ const GRAMMAR = grammarOf([
 
 function aWalker(isSensible = true) {
   const reported: string[] = [];
+  const rests: string[] = [];
   class Walker extends FrameWalker {
     protected override report(type: number, bytes: Uint8Array, at: number, size: number): boolean {
       reported.push(String.fromCharCode(type, ...bytes.subarray(at, at + size)));
       return isSensible;
     }
+
+    protected override reportRest(type: number, bytes: Uint8Array, from: number, to: number): void {
+      rests.push(String.fromCharCode(type, ...bytes.subarray(from, to)));
+    }
   }
-  return { walker: new Walker(GRAMMAR), reported };
+  return { walker: new Walker(GRAMMAR), reported, rests };
 }
 
 test('only wanted messages are reported, with no more than the wanted bytes', () => {
@@ -49,6 +54,25 @@ test('the parts of a cut are joined: header, wanted bytes, the rest', () => {
   for (const byte of stream) walker.walk(Uint8Array.of(byte));
   expect(reported).toEqual(['wabc', 'z']);
   expect(walker.isAtBoundary()).toBe(true);
+});
+
+test.each([
+  [4, ['wdef']],
+  [8, ['wdef']],
+  [9, ['wd', 'wef']],
+  [11, ['wdef']],
+])('what is behind the wanted bytes is told in parts, and no empty one: cut at %d', (at, expected) => {
+  const { walker, rests } = aWalker();
+  const stream = Buffer.concat([
+    aMessage('w', Buffer.from('abcdef')),
+    aMessage('w', Buffer.from('abc')),
+    aMessage('w', Buffer.from('x')),
+    aMessage('z'),
+  ]);
+  walker.walk(stream.subarray(0, at));
+  walker.walk(stream.subarray(at, at));
+  walker.walk(stream.subarray(at));
+  expect(rests).toEqual(expected);
 });
 
 test('a report keeps no bytes of a reused chunk', () => {

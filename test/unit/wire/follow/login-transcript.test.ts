@@ -28,16 +28,18 @@ interface Scram {
   readonly clientFirst?: string;
   readonly serverFirst?: string;
   readonly proof?: Buffer;
+  /** The client's last message. */
+  readonly final?: string;
 }
 
 function scram({ mechanism = 'SCRAM-SHA-256', clientFirst = 'n,,n=,r=client', ...rest }: Scram = {}): LoginTranscript {
-  const { serverFirst = SERVER_FIRST, proof = PROOF } = rest;
+  const { serverFirst = SERVER_FIRST, proof = PROOF, final = `${FINAL},p=${proof.toString('base64')}` } = rest;
   const transcript = new LoginTranscript();
   const first = Buffer.from(clientFirst);
   transcript.fromBackend(AUTHENTICATION_SASL);
   transcript.fromClient(aMessage('p', Buffer.concat([Buffer.from(`${mechanism}\0`), aNumber(first.length), first])));
   transcript.fromBackend(request(11, serverFirst));
-  transcript.fromClient(password(`${FINAL},p=${proof.toString('base64')}`));
+  transcript.fromClient(password(final));
   transcript.fromBackend(Buffer.concat([request(12, 'v=x'), END]));
   return transcript;
 }
@@ -101,6 +103,36 @@ test('nothing is read behind the end of the login', () => {
   transcript.fromClient(password('secret\0'));
   expect(transcript.login()).toEqual({ method: 'trust' });
   expect(transcript.parameters()).toEqual(new Map([['TimeZone', 'UTC']]));
+});
+
+test('before its end a login is none that can be repeated', () => {
+  const transcript = new LoginTranscript();
+  expect(transcript.login()).toEqual(OTHER);
+  transcript.fromBackend(AUTHENTICATION_OK);
+  expect(transcript.login()).toEqual(OTHER);
+});
+
+test('a last message of SCRAM without a proof gives none, whatever is in it', () => {
+  const transcript = scram({ final: `c=${PROOF.toString('base64')}` });
+  expect(transcript.login()).toEqual(OTHER);
+});
+
+test('an answer to md5 without its NUL is whole', () => {
+  const transcript = new LoginTranscript();
+  transcript.fromBackend(request(5, 'salt'));
+  transcript.fromClient(password(`md5${'a'.repeat(32)}`));
+  transcript.fromBackend(END);
+  const response = Uint8Array.from(Buffer.from(`md5${'a'.repeat(32)}`));
+  expect(transcript.login()).toEqual({ method: 'md5', salt: Uint8Array.from(Buffer.from('salt')), response });
+});
+
+test('a login that has no secret, or has not begun, is overwritten, too', () => {
+  const trusted = new LoginTranscript();
+  trusted.fromBackend(END);
+  for (const transcript of [new LoginTranscript(), trusted]) {
+    transcript.clear();
+    expect(transcript.login()).toEqual(OTHER);
+  }
 });
 
 test('everything is overwritten at the end of the session', () => {

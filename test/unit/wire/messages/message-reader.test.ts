@@ -33,7 +33,11 @@ test('bodies stay as they were when more bytes come', () => {
   reader.add(second.subarray(7));
   readAll(reader);
   reader.add(Buffer.alloc(500, 'x'));
-  expect(next).toMatchObject({ body: Uint8Array.from(Buffer.from('first')), bytes: Uint8Array.from(first) });
+  expect(next).toMatchObject({
+    kind: 'message',
+    body: Uint8Array.from(Buffer.from('first')),
+    bytes: Uint8Array.from(first),
+  });
 });
 
 test('what is read makes room, and what is not read is the rest', () => {
@@ -50,6 +54,22 @@ test('what is read makes room, and what is not read is the rest', () => {
   reader.putBack(aMessage('1'));
   expect(readAll(reader)).toEqual(['1 0']);
   expect(Buffer.from(reader.rest()).toString()).toBe('Zx');
+});
+
+test('a message that is too long ends within its chunk, and the next one is read', () => {
+  const reader = new MessageReader(10);
+  reader.add(Buffer.concat([aMessage('D', Buffer.alloc(11)), aMessage('Z')]));
+  expect(reader.next()).toEqual({ kind: 'message', type: 'D', body: undefined, bytes: new Uint8Array(0) });
+  expect(readAll(reader)).toEqual(['Z 0']);
+});
+
+test('messages that were read keep no memory', () => {
+  const reader = new MessageReader(10);
+  for (let at = 0; at < 1_000; at += 1) {
+    reader.add(aMessage('D', Buffer.alloc(10)));
+    expect(readAll(reader)).toEqual(['D 10']);
+  }
+  expect(reader.rest().buffer.byteLength).toBeLessThan(100);
 });
 
 test('the longest body that is read, and lengths that no message has', () => {

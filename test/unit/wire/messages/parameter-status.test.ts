@@ -26,6 +26,16 @@ test.each([
   expect(new ToldParameters().learn(bytes)).toBe(false);
 });
 
+function inner(before: string, body: string, behind: string) {
+  return readParameter(Buffer.from(before + body + behind), before.length, body.length);
+}
+
+test('a NUL before it or right behind it is none of its own', () => {
+  expect(inner('S\0\0', 'TimeZone', '')).toBeUndefined();
+  expect(inner('S\0\0', 'TimeZone\0UTC', '\0')).toBeUndefined();
+  expect(inner('S\0\0', 'TimeZone\0UTC\0', '\0')).toEqual(['TimeZone', 'UTC']);
+});
+
 test('names count with their place, and the last byte that fits is kept', () => {
   const told = new ToldParameters();
   const room = MOST_TOLD_BYTES - 2 * (1 + 100);

@@ -115,6 +115,9 @@ describe('SCRAM-SHA-256', () => {
 
   test('a server that lets the client in within a transaction is not the right one', () => {
     const login: TranscriptLogin = { method: 'trust' };
+    const notice = errorOf(['SNOTICE', 'Mx'], 'N');
+    const idle = aLogin({ login }).take(Buffer.concat([notice, AUTHENTICATION_OK, notice, readyForQuery('I')]));
+    expect(idle).toMatchObject({ kind: 'done', result: { kind: 'ready' } });
     const step = aLogin({ login }).take(Buffer.concat([AUTHENTICATION_OK, readyForQuery('T')]));
     expect(step).toMatchObject(failed('the server is ready without a login'));
   });

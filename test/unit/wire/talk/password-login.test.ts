@@ -63,11 +63,13 @@ describe('a login with a password', () => {
   test('both sides prove that they know it', () => {
     const login = aLogin();
     expect(recognise(login.start())).toMatchObject({ kind: 'startup', major: 3, minor: 0 });
+    expect(Buffer.from(login.start()).readInt32BE()).toBe(login.start().length);
     expect([...startupParameters(login.start())]).toEqual([
       ['user', 'monitor'],
       ['database', 'postgres'],
     ]);
-    const { challenged, proof, expected, verdict, final } = upToProof(login);
+    const { first, challenged, proof, expected, verdict, final } = upToProof(login);
+    expect(first).toMatch(/^SCRAM-SHA-256\0/);
     expect(challenged).toEqual({ kind: 'salt', salt: Uint8Array.from(SALT), iterations: 4096 });
     expect(final).toMatch(/^c=biws,r=/);
     expect(proof).toBe(expected);
@@ -178,7 +180,9 @@ describe('a login with a password', () => {
     const password = Uint8Array.from(SALTED);
     expect(login.salted(password)).toEqual({ kind: 'wait' });
     expect(password).toEqual(new Uint8Array(32));
-    upToProof(aLogin());
+    const proven = aLogin();
+    upToProof(proven);
+    expect(proven.salted(Uint8Array.from(SALTED))).toEqual({ kind: 'wait' });
   });
 
   test.each([

@@ -114,11 +114,21 @@ describe('a reply that is not due ends the session:', () => {
     expect(answered(begun(), ...replies, aMessage('1'))).toMatchObject({ kind: 'over' });
   });
 
+  test.each<[string, readonly Uint8Array[]]>([
+    ['no rows for an end', [PARSED, BOUND, aMessage('n'), CLOSED, aMessage('n')]],
+    ['an empty statement for its parse', [aMessage('I'), BOUND, COMMAND_COMPLETE, CLOSED, aMessage('n')]],
+    ['an end for no rows', [RAN, COMMAND_COMPLETE]],
+  ])('%s, though all others are', (_, replies) => {
+    expect(answered(begun(), ...replies, ready)).toMatchObject({ kind: 'over' });
+    expect(answered(begun(), RAN, aMessage('n'), ready)).toMatchObject({ kind: 'ready' });
+  });
+
   test('the last words of the server are for its client, too', () => {
     const fatal = error('57P01', 'FATAL');
-    const end = answered(begun(), PARSED, fatal, Buffer.from('x'));
+    const pipeline = begun();
+    const end = answered(pipeline, PARSED, fatal, Buffer.from('x'));
     expect(end).toMatchObject({ kind: 'over', error: { sqlState: '57P01', isFatal: true } });
-    if (end?.kind === 'over') expect(Buffer.from(end.bytes)).toEqual(Buffer.concat([fatal, Buffer.from('x')]));
+    expect(Buffer.from(pipeline.rest())).toEqual(Buffer.concat([fatal, Buffer.from('x')]));
   });
 });
 

@@ -48,6 +48,13 @@ describe('a question for positions', () => {
     expect(talk.take(answer('1/20'))).toEqual({ kind: 'nudged' });
   });
 
+  test.each(['position', 'nudge'] as const)('%s is one small packet: bind, run, and the end', (name) => {
+    const size = String.fromCharCode(`\0pointsman_${name}\0`.length + 4 + 6);
+    const bind = `B\0\0\0${size}\0pointsman_${name}\0\0\0\0\0\0\0`;
+    const packet = Buffer.from(new PositionTalk().ask(name)).toString('latin1');
+    expect(packet).toBe(`${bind}E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04`);
+  });
+
   test.each(['7301 8192', 'x7301 8192 16777216', '7301 8192 16777216x', ''])(
     'a server that tells of itself %j is no server',
     (value) => {

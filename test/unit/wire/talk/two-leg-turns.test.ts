@@ -122,6 +122,7 @@ describe('what is none of our business goes through as it is:', () => {
     ['a login that does not bind', choice(PLAIN, 'n,,n=,r=abc')],
     ['one for somebody else', choice(PLAIN, 'n,a=x,n=,r=abc')],
     ['another mechanism', choice('OAUTHBEARER', 'n,,x')],
+    ['another mechanism without a first response', choice('OAUTHBEARER', '')],
   ])('%s', (_, bytes) => {
     const toServer = Buffer.concat([bytes, Buffer.from('rest')]);
     expect(shown(upTo('choice').fromClient(toServer))).toStrictEqual({ ...NOTHING, toServer, end: relayed('plain') });

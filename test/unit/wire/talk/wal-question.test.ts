@@ -1,7 +1,7 @@
 // The question for the WAL on a session's next connection. Real servers answer in test/integration/wire/.
 import { describe, expect, test } from 'vitest';
 import { WalQuestion } from '../../../../src/wire/talk/wal-question.ts';
-import { errorOf, parameterStatus } from '../../../support/sockets/messages.ts';
+import { aMessage, COMMAND_COMPLETE, errorOf, parameterStatus } from '../../../support/sockets/messages.ts';
 import { StatementServer, type Refusal } from './statement-server.ts';
 
 const REPLAYED = JSON.stringify({ replayed: '5000', ended: '740', below: '751' });
@@ -79,6 +79,25 @@ describe('no answer', () => {
     other.start();
     expect(other.take(Buffer.from('HTTP/1.1 400'))).toMatchObject({ result: { wal: undefined, sqlState: undefined } });
   });
+});
+
+test('an answer counts with the end of its transaction alone', () => {
+  const refuses = { sql: 'COMMIT', sqlState: '40001', message: 'no', times: 1 };
+  expect(ask({ refuses }).result).toEqual({ wal: undefined, sqlState: '40001', why: '40001 no' });
+  const server = new StatementServer({ run: (sql) => (sql.includes('pg_is_in_recovery') ? [[REPLAYED]] : []) });
+  const question = new WalQuestion(18);
+  const answer = server.take(question.start());
+  const upToRow = answer.subarray(0, answer.indexOf(REPLAYED) + REPLAYED.length);
+  expect(question.take(Buffer.concat([upToRow, COMMAND_COMPLETE, aMessage('3')]))).toEqual({ kind: 'wait' });
+  expect(question.take(aMessage('!'))).toMatchObject({ kind: 'done', result: { wal: undefined } });
+});
+
+test('a server whose bytes make no sense behind the limit is not asked again', () => {
+  const question = new WalQuestion(18);
+  question.start();
+  const limit = errorOf(['SERROR', 'VERROR', 'C57014', 'Mcanceled']);
+  const step = question.take(Buffer.concat([aMessage('1'), aMessage('2'), limit, aMessage('!')]));
+  expect(step).toMatchObject({ kind: 'done', result: { wal: undefined, sqlState: '57014' } });
 });
 
 test('a limit of the session that ends our guard: it is asked again, twenty times at most', () => {
