@@ -13,6 +13,17 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     ['at >= end', 'at > end'],
     ['this.#restBytes > 0', 'true'],
   ),
+  survivorsOf('wire/follow/session-memory', 'no message begins with a NUL', ['size > 0', 'size >= 0']),
+  survivorsOf('wire/follow/session-memory', 'no function has an unknown number', ['oid !== undefined', 'true']),
+  survivorsOf('wire/follow/statement-texts', 'a NUL right behind a part ends its text as well', [
+    'nul < end',
+    'nul <= end',
+  ]),
+  survivorsOf('wire/follow/statement-texts', 'at the very limit it is whole in this part and in the next one', [
+    'found.index + OVERLAP > text.length',
+    'found.index + OVERLAP >= text.length',
+  ]),
+  survivorsOf('wire/follow/statement-texts', 'behind a line comment is the end of its line', ["' '", '""']),
   survivorsOf('wire/follow/login-transcript', 'its message sets it before anybody reads it', [
     "''",
     '"Stryker was here!"',

@@ -121,6 +121,7 @@ export class SessionMemory {
     const nameEnd = bytes.indexOf(0, at);
     if (this.texts.changesReading()) this.#readOtherwise();
     if (nameEnd !== -1 && nameEnd < at + size) this.texts.read(bytes, nameEnd + 1, at + size);
+    else this.texts.isNotShown();
     const isFirst = !this.#isUnderWay;
     this.#isUnderWay = true;
     this.#unnamed ??= new UnnamedStatement();

@@ -150,6 +150,12 @@ export class StatementTexts {
     for (const one of plain === text ? [text] : [text, plain]) this.#find(one, isWhole);
   }
 
+  /** The text begins behind what was shown of its message, because its name is that long. */
+  isNotShown(): void {
+    this.#open = undefined;
+    this.#hidden ??= 'a statement whose name is too long';
+  }
+
   /** The client calls a function by its object id (FunctionCall). */
   calls(oid: number): void {
     const name = FUNCTIONS.get(oid);

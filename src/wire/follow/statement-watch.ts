@@ -83,6 +83,6 @@ export class StatementWatch {
   }
 
   #add(effect: Effect): void {
-    if (effect !== 'clean') this.#effect = worse(this.#effect, effect);
+    this.#effect = worse(this.#effect, effect);
   }
 }

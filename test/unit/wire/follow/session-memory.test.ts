@@ -156,6 +156,31 @@ test('a FunctionCall of set_config leaves hidden state, one of another function 
   expect(seeded.memory.facts().hiddenState).toBe('a FunctionCall of setseed');
 });
 
+test('a text whose name is so long that nothing was shown of it may leave anything', () => {
+  const { memory, follower } = following();
+  follower.fromClient(Buffer.concat([aParse('n'.repeat(16_385), "select set_config('a.b', 'c', false)"), SYNC]));
+  expect(memory.facts().hiddenState).toBe('a statement whose name is too long');
+  const short = following();
+  short.follower.fromClient(Buffer.concat([aParse('n'.repeat(16_384), 'select 1'), SYNC]));
+  expect(short.memory.facts().hiddenState).toBeUndefined();
+});
+
+test('a session that has done nothing has no names, and answers that nobody asked for change nothing', () => {
+  const { memory, follower } = following();
+  follower.fromBackend(Buffer.concat([aMessage('1'), aMessage('3')]));
+  expect(memory.names()).toEqual([]);
+  expect(memory.facts()).toMatchObject({ isUnnamedInDoubt: false, preparedNames: [], changedReading: [] });
+});
+
+test.each([
+  [999_999, true],
+  [1_000_000, false],
+])('a parameter of %d bytes behind a name of one is kept: %s', (size, isKept) => {
+  const { memory } = following();
+  memory.tells('a', 'v'.repeat(size));
+  expect(memory.told().has('a')).toBe(isKept);
+});
+
 test('a setting whose name is computed is hidden state', () => {
   const { memory, follower } = following();
   follower.fromClient(aMessage('Q', Buffer.from('select set_config(a, b, false) from t\0')));

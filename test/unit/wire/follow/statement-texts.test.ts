@@ -30,6 +30,20 @@ test.each([
   expect(read(text).computedName()).toBeUndefined();
 });
 
+test('a line comment alone is no part of a name', () => {
+  expect(read('set -- a\n app.one = 1; set app.two = 2; set session --\n\n app.three = 3').names()).toEqual(
+    expect.arrayContaining(THREE),
+  );
+});
+
+test('a part that ends with words and a whole comment is no gap', () => {
+  const found = new StatementTexts();
+  const bytes = Buffer.from(`set app.x = '${'a'.repeat(600)} ${'b'.repeat(200)} /* c */ ${'d'.repeat(100)}`);
+  found.read(bytes, 0, bytes.length);
+  expect(found.hiddenState()).toBeUndefined();
+  expect(found.preparedNames()).toEqual([]);
+});
+
 test.each([
   ["LOAD 'auto_explain'", 'LOAD'],
   ["select 1; load 'x'", 'load'],

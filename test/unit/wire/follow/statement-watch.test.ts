@@ -77,7 +77,32 @@ describe('simple statements', () => {
   });
 });
 
+describe('a text that has no end in its message is dirty,', () => {
+  it.each([
+    ['whatever comes behind it', [message('Q', 'SELECT 1'), message('S')]],
+    ['also when nothing does', [message('Q', 'SELECT 1')]],
+  ])('%s', (_name, messages) => {
+    watch.forget(true);
+    follower.fromClient(Buffer.concat(messages));
+    expect(watch.effect()).toBe('dirty');
+  });
+});
+
+it.each([
+  [8_192, 'clean'],
+  [8_193, 'dirty'],
+])('a text of %d bytes is %s', (size, effect) => {
+  follower.fromClient(query('SELECT 1'.padEnd(size)));
+  expect(watch.effect()).toBe(effect);
+});
+
 describe('the extended protocol', () => {
+  it('is unsure with a portal whose name is too long to be read', () => {
+    follower.fromClient(parse('', 'SELECT 1'));
+    follower.fromClient(message('B', `${'p'.repeat(128)}\0\0\0\0\0\0\0\0`));
+    expect(watch.effect()).toBe('unsure');
+  });
+
   it('leaves a statement with a name behind', () => {
     follower.fromClient(parse('s1', 'SELECT 1'));
     expect(watch.effect()).toBe('dirty');

@@ -106,7 +106,20 @@ describe('the unnamed statement after an error', () => {
 
   test.each<readonly [string, readonly Exchange[]]>([
     ['its Parse was skipped', [begun, [[BIND, first, SYNC], [skipped]]]],
-    ['its Parse was skipped behind a statement that ran before', [begun, [[EXECUTE, first, SYNC], [failed]]]],
+    ...[EXECUTE, BIND, aMessage('C', Buffer.from('Sx\0'))].map((before): readonly [string, readonly Exchange[]] => [
+      `its Parse was skipped behind ${before.toString('latin1', 0, 1)}`,
+      [begun, [[before, first, SYNC], [failed]]],
+    ]),
+    [
+      'its Close was skipped behind that of another one',
+      [
+        begun,
+        [
+          [aMessage('C', Buffer.from('Sx\0')), BIND, close, SYNC],
+          [closed, skipped],
+        ],
+      ],
+    ],
     ['its Parse was skipped after that of another one', [begun, [[named, first, SYNC], [failed]]]],
     [
       'one of two failed',
