@@ -19,6 +19,7 @@ const WITHIN_MS = 300_000;
 const SHORT = { megabytes: '5', rounds: '1', seconds: '0.3' };
 /** For all parts: the parts that do not have an option ignore it. */
 const DATA_PATH = { ...SHORT, connections: '4', modes: 'prepared', sessions: '50' };
+const WITH_ALL_PEERS = new Set<string>(['ping-pong', 'pgbench']);
 const NONE = { deaths: '0', restarts: '0', replacements: '0', silences: '0', lags: '0', fallbacks: '0', freezes: '' };
 
 /** By script of package.json. */
@@ -65,6 +66,8 @@ describeUnless(whyNot(), 'the benchmarks', () => {
       const { stdout, stderr } = await run(command, {
         ...OPTIONS[name],
         ...(only && { only }),
+        // The other peers run in two parts.
+        ...(only !== undefined && !WITH_ALL_PEERS.has(only) && { peers: 'haproxy,pointsman' }),
         // A slow machine may end no session in 0.3 s.
         ...(only === 'connects' && { seconds: '1' }),
         ...filesOf(name, directory),

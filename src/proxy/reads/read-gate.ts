@@ -2,6 +2,7 @@
 // arrived. It comes before all other gates. A late read ends by the pool's `causal_reads.late`.
 import type { AskedServer, CausalReadsPolicy, QuestionNumber } from '../../model/causal-reads.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
+import type { PinReason } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
 import { isLateResult, type CausalReadResult } from '../../reports/causal-reads.ts';
 import type { ShownReadWait } from '../../reports/session-list.ts';
@@ -33,6 +34,7 @@ export interface ReadGateOptions {
 
 /** A late read, and the servers that show what it must see. */
 interface LateServer extends LateRead {
+  readonly read: TrainRead;
   readonly covers: (server: AskedServer) => boolean;
 }
 
@@ -41,6 +43,11 @@ const NOTICE_PAUSE_MS = 60_000;
 
 /** A session that has moved to the primary stays there so long. Milliseconds. */
 const DETOUR_MS = 10_000;
+
+/** A move that failed for a reason of the moment is tried again after this time. Milliseconds. */
+const RETRY_MS = 250;
+/** While a primary is replaced, its members have not said yet what can be compared. */
+const OF_THE_MOMENT = new Set<PinReason>(['unknown_position', 'question_failed', 'busy']);
 
 /** `open`: the bytes that have come may pass. `late`: behind answers that are due, the wait ends. */
 type State = 'closed' | 'waiting' | 'late' | 'open';
@@ -198,11 +205,12 @@ export class ReadGate implements TransactionGate {
       this.#cancelLimit = clock.schedule(moreMs, () => this.#tooLate(waitedMs + moreMs));
       return undefined;
     }
-    const covers = train.coversOf(this.#read);
-    train.remove(this.#read);
+    const read = this.#read;
+    const covers = train.coversOf(read);
+    train.remove(read);
     this.#read = undefined;
     this.#state = 'late';
-    this.#late = { ...late, waitMs: waitedMs, covers };
+    this.#late = { ...late, waitMs: waitedMs, read, covers };
     return this.#settle(this.#late);
   }
 
@@ -242,18 +250,31 @@ export class ReadGate implements TransactionGate {
 
   /** The bytes that wait come again at the next server. */
   #takeDetour(late: LateServer): void {
-    const { session, detours, clock } = this.#options;
+    const { session, detours, clock, holdMs } = this.#options;
     const goal = this.#server && detours.goal(session.pool, this.#server, late.covers);
     if (goal === undefined || session.movable === undefined) return this.#refuse(late);
     this.#isMoving = true;
     this.#detourSince = clock.now();
     return session.movable.request(
       'lagging',
-      ({ kind }) => {
-        if (kind === 'stayed' && this.#late === late) this.#refuse(late);
+      (progress) => {
+        if (progress.kind !== 'stayed' || this.#late !== late) return;
+        if (OF_THE_MOMENT.has(progress.reason) && late.waitMs < holdMs()) this.#waitOn(late);
+        else this.#refuse(late);
       },
       goal,
     );
+  }
+
+  #waitOn({ read, waitMs }: LateServer): void {
+    const { clock, holdMs } = this.#options;
+    this.#late = undefined;
+    this.#isMoving = false;
+    this.#detourSince = undefined;
+    this.#state = 'waiting';
+    const moreMs = Math.min(RETRY_MS, holdMs() - waitMs);
+    this.#cancelLimit = clock.schedule(moreMs, () => this.#tooLate(waitMs + moreMs));
+    this.#begin(read);
   }
 
   /** It is at the primary only because its server was late. */

@@ -9,7 +9,7 @@ import { PLAIN, quirksOf } from '../../support/branches/quirks.ts';
 import type { Quirks } from '../../support/branches/quirks.ts';
 import { rounds } from '../../support/runner/ci.ts';
 
-const SERVERS = rounds(40, 200);
+const SERVERS = rounds(40, 80);
 
 async function fakes(quirks: Quirks): Promise<ContractTarget> {
   const [node, consoleApi] = await Promise.all([startFakeStorageNode(quirks), startFakeConsole(quirks)]);

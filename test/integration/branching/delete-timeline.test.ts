@@ -12,7 +12,7 @@ import { quirksOf } from '../../support/branches/quirks.ts';
 import { rounds } from '../../support/runner/ci.ts';
 import { EagerClock } from '../../support/waiting/eager-clock.ts';
 
-const NODES = rounds(40, 200);
+const NODES = rounds(40, 80);
 
 let folder: string;
 let namesFile: string;

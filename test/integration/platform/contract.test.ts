@@ -11,7 +11,7 @@ import type { PlatformQuirks } from '../../support/platform/quirks.ts';
 import { rounds } from '../../support/runner/ci.ts';
 import { EagerClock } from '../../support/waiting/eager-clock.ts';
 
-const PLATFORMS = rounds(40, 200);
+const PLATFORMS = rounds(40, 80);
 
 let folder: string;
 beforeAll(async () => {

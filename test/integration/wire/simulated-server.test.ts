@@ -6,6 +6,7 @@ import { describeOnEachPostgres } from '../../support/sandbox/each-postgres.ts';
 import { startLoginServer, type LoginServer } from '../../support/sandbox/login-server.ts';
 import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
 import { rounds } from '../../support/runner/ci.ts';
+import { until } from '../../support/waiting/until.ts';
 import { aMessage, SYNC, TERMINATE } from '../../support/sockets/messages.ts';
 import type { ServerMessage } from '../../support/sockets/wire-client.ts';
 import { ServerBench } from '../../simulation/postgres/server-bench.ts';
@@ -131,7 +132,9 @@ describeOnEachPostgres('the server of the simulation', start, (lab, logIn) => {
           const expected = shape(await real.exchange(bytes));
           expect([name, ...(simulated[index] ?? [])]).toEqual([name, ...expected]);
         }
+        // Its locks are gone before the next session asks for them.
         real.socket.end(TERMINATE);
+        await until('the end of the session', () => real.socket.closed);
       }),
       { numRuns: STREAMS },
     );

@@ -73,6 +73,8 @@ export class ServerSession {
   readonly #host: SessionHost;
   #block: 'none' | 'open' | 'failed' = 'none';
   #transaction: Transaction | undefined;
+  /** LISTEN and UNLISTEN take effect when the transaction commits. */
+  #channelChanges: (() => void)[] = [];
 
   constructor(host: SessionHost, startup: ReadonlyMap<string, string>, process: number) {
     this.#host = host;
@@ -139,6 +141,7 @@ export class ServerSession {
     if (this.#transaction !== undefined) this.#host.abort(this.#transaction.xid);
     this.#transaction = undefined;
     this.#block = 'none';
+    this.#channelChanges = [];
     this.settings.rollback();
   }
 
@@ -148,6 +151,7 @@ export class ServerSession {
     this.#transaction = undefined;
     this.#block = 'none';
     this.settings.commit();
+    for (const change of this.#channelChanges.splice(0)) change();
     if (transaction === undefined) return;
     this.unconfirmed = transaction.executions;
     yield* this.#host.commit(transaction, isDurable);
@@ -213,11 +217,13 @@ export class ServerSession {
         else if (!this.prepared.delete(statement.name)) throw noStatement(statement.name);
         return done('DEALLOCATE');
       case 'listen':
-        this.listening.add(statement.name);
+        this.#channelChanges.push(() => this.listening.add(statement.name));
         return done('LISTEN');
       case 'unlisten':
-        if (statement.name === '*') this.listening.clear();
-        else this.listening.delete(statement.name);
+        this.#channelChanges.push(() => {
+          if (statement.name === '*') this.listening.clear();
+          else this.listening.delete(statement.name);
+        });
         return done('UNLISTEN');
       case 'temporary_table':
         this.temporaryTables += 1;

@@ -129,10 +129,11 @@ test('scenario 34: a load balancer’s probe causes no log line', async () => {
   await startOpen();
   const polite = await connectRaw(lab.address('write'));
   polite.socket.end();
-  await until('the close', () => polite.isClosed && lab.reasons().length === 1);
+  await until('its end', () => lab.reasons().length === 1);
+  await until('its close', () => polite.isClosed);
   const rude = await connectRaw(lab.address('write'));
   rude.socket.resetAndDestroy();
-  await until('the close', () => lab.reasons().length === 2);
+  await until('the end of the other', () => lab.reasons().length === 2);
   expect(lab.reasons()).toEqual(['no_startup', 'no_startup']);
   expect(polite.received().length).toBe(0);
   expect(backend.connections.length).toBe(0);

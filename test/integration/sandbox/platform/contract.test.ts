@@ -11,7 +11,7 @@ import { PlatformLab } from '../../../support/sandbox/platform-lab.ts';
 import { quirkyTarget } from '../../../support/sandbox/quirky-platform.ts';
 import { systemClock } from '../../../support/waiting/system-clock.ts';
 
-const SETS = rounds(40, 200);
+const SETS = rounds(40, 80);
 /** Behind those of the fake. */
 const FIRST_SEED = 200;
 
