@@ -13,6 +13,27 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
   ),
   survivorsOf('cluster/switchover/change-waiter', 'neither is true', ['(): boolean => false', '() => undefined']),
   survivorsOf('cluster/switchover/change-waiter', 'the wait ends with each value but undefined', ['true', 'false']),
+  survivorsOf('cluster/switchover/fleet-switchover', 'a plan without a primary has a problem', [
+    'from === null',
+    'false',
+  ]),
+  survivorsOf('cluster/switchover/fleet-switchover', 'an absent member and an undefined one are the same', [
+    'to === undefined',
+    'false',
+  ]),
+  survivorsOf('cluster/switchover/fleet-switchover', 'no instant is behind an unknown one', [
+    'due !== undefined',
+    'true',
+  ]),
+  survivorsOf(
+    'cluster/switchover/fleet-switchover',
+    'at the very limit it may look once more',
+    ['now >= due + OVERDUE_MS', 'now > due + OVERDUE_MS'],
+    [
+      'now >= Math.max(steppedDown, due ?? steppedDown) + limitMs',
+      'now > Math.max(steppedDown, due ?? steppedDown) + limitMs',
+    ],
+  ),
   survivorsOf('cluster/switchover/procedure', 'each cancel names who cancels', ["'the operator'", '""']),
   survivorsOf(
     'cluster/switchover/procedure',

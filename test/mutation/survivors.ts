@@ -56,9 +56,17 @@ export const SURVIVORS: readonly Survivor[] = [
     ['entry.notBefore < next.notBefore', 'entry.notBefore <= next.notBefore'],
   ),
   survivorsOf('wire/talk/session-restore', 'the server has taken the same statement before', ["'the encoding'", '""']),
-  survivorsOf('proxy/cancel/waiting-bytes', 'nothing waits behind a request whose rest is still to come', [
-    'this.#taken !== undefined || first === undefined',
-    'this.#taken !== undefined && first === undefined',
-  ]),
+  survivorsOf(
+    'proxy/cancel/waiting-bytes',
+    'nothing waits behind a request whose rest is still to come',
+    ['this.#taken !== undefined || first === undefined', 'this.#taken !== undefined && first === undefined'],
+    ['this.#taken !== undefined || first === undefined', 'false'],
+  ),
+  survivorsOf(
+    'proxy/cancel/waiting-bytes',
+    'behind the last whole message is no statement, and a header that is cut ends behind the bytes',
+    ['at + HEADER <= bytes.length', 'true'],
+    ['end > bytes.length', 'end >= bytes.length'],
+  ),
   survivorsOf('proxy/cancel/cancel', 'the next statement sets it', ['{ stop: nothing }', '{}']),
 ].flat();

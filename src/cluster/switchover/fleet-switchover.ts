@@ -204,7 +204,7 @@ export class FleetSwitchover {
 
   #notice(): void {
     const [from, { clock, known }] = [this.#record.from, this.#site];
-    if (from === undefined || this.#at.requested === undefined || this.#record.isDecided()) return;
+    if (from === undefined || this.#record.isDecided()) return;
     const own = known();
     const scheduled = this.#isScheduled(from) ? own.snapshot.switchover : undefined;
     if (scheduled !== undefined) {

@@ -50,6 +50,8 @@ export class SwitchoverLab {
   hold: HoldPolicy = { clientTimeoutMs: 30_000, maxSessions: 100, outageTimeoutMs: 60_000, maxConnectsPerSecond: 200 };
   report: () => Promise<ControlReading<ClusterReport>> = () => Promise.resolve({ kind: 'read', value: aReport() });
   config: Readonly<Record<string, unknown>> = {};
+  /** How often the list of members was asked for. */
+  hints = 0;
   /** The setting of the file. */
   isFleet = false;
   /** On the primary. */
@@ -102,7 +104,9 @@ export class SwitchoverLab {
           table: this.table(),
           snapshot: this.#snapshot,
         }),
-        hint: () => {},
+        hint: () => {
+          this.hints += 1;
+        },
         handOver: (handover) => {
           this.handovers.push(handover);
           this.#snapshot = { ...this.#snapshot, handover };
