@@ -34,6 +34,23 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
       'now > Math.max(steppedDown, due ?? steppedDown) + limitMs',
     ],
   ),
+  survivorsOf('proxy/reads/causal-reads', 'a train of nobody does nothing', ['false', 'true']),
+  survivorsOf(
+    'proxy/reads/causal-reads',
+    'nobody gets a gate without somebody to ask, and a train that was made is there',
+    ['train === undefined || positions === undefined', 'train === undefined && positions === undefined'],
+    ['positions === undefined', 'false'],
+    ['this.#train()?.tableChanged', 'this.#train().tableChanged'],
+    ['this.#train()?.stop', 'this.#train().stop'],
+  ),
+  survivorsOf(
+    'proxy/reads/last-minute',
+    'a text has no number, and older slices are counted nowhere',
+    ['[]', '["Stryker was here"]'],
+    ['this.#slices.length > SLICES', 'false'],
+  ),
+  survivorsOf('proxy/reads/late-episodes', 'an episode that is over has no timer', ['episode === undefined', 'false']),
+  survivorsOf('proxy/reads/read-gate', 'it is set before it is read', ['false', 'true']),
   survivorsOf('cluster/switchover/procedure', 'each cancel names who cancels', ["'the operator'", '""']),
   survivorsOf(
     'cluster/switchover/procedure',

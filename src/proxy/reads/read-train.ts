@@ -186,7 +186,9 @@ export class ReadTrain {
     if (known !== undefined && isServer(known, proven) && known.timeline === proven.timeline) return known;
     const newest = this.#options.positions.lastPrimary(proven);
     const mustBeAfter = isServer(read.server, proven) ? read.connected : read.arrived;
-    ticket.word = newest !== undefined && newest.question > mustBeAfter ? newest : undefined;
+    // A word of before the member's promotion is of no use: it is asked again. Its own word may be ahead of its report.
+    const counts = newest !== undefined && newest.question > mustBeAfter && newest.timeline >= proven.timeline;
+    ticket.word = counts ? newest : undefined;
     return ticket.word;
   }
 

@@ -53,6 +53,14 @@ test('the last minute forgets what is older', async () => {
   expect(counts.counts().results).toEqual({ ...NO_RESULTS, free: 1, moved: 1, at_once: 1 });
 });
 
+test('many reads of one moment count, and of each moment of the minute', async () => {
+  for (let slice = 0; slice < 13; slice += 1) {
+    for (let read = 0; read < 20; read += 1) counts.isFree();
+    await clock.advance(slice < 12 ? 5_000 : 0);
+  }
+  expect(counts.counts().lastMinute.results.free).toBe(12 * 20);
+});
+
 test('the sum over workers: the longest wait is the longest of all', () => {
   counts.begins();
   counts.endsLate(late, 500);

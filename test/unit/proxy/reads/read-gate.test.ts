@@ -1,0 +1,176 @@
+// The gate of one session: which bytes pass at once, which wait for the train, and how a late read ends.
+import { expect, test } from 'vitest';
+import type { LateMode } from '../../../../src/model/causal-reads.ts';
+import { ReadCounts } from '../../../../src/proxy/reads/read-counts.ts';
+import { ReadGate, type ReadGateOptions } from '../../../../src/proxy/reads/read-gate.ts';
+import type { TrainRead } from '../../../../src/proxy/reads/read-train.ts';
+import type { Conversation } from '../../../../src/proxy/relay/conversation.ts';
+import type { Relay } from '../../../../src/proxy/relay/relay.ts';
+import type { Server } from '../../../../src/proxy/server.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+
+const REPLICA = { member: 'pg-2', address: { host: '10.0.0.2', port: 5432 } };
+const WAIT_MS = 500;
+
+interface Given {
+  readonly late?: LateMode;
+  /** Another server can take the session. */
+  readonly hasGoal?: boolean;
+  readonly isMovable?: boolean;
+  readonly isFree?: boolean;
+}
+
+function aGate({ late = 'error', hasGoal = true, isMovable = true, isFree = false }: Given = {}) {
+  const clock = new ManualClock();
+  const counts = new ReadCounts({ clock, late: { note: () => {} } });
+  const [reads, removed, told, moves]: [TrainRead[], TrainRead[], string[], string[]] = [[], [], [], []];
+  const state = { question: 0, hasPolicy: true, isAtBoundary: true, mayGoOn: true, activity: 'idle', waiting: 1 };
+  const endings: ((outcome: { kind: string }) => void)[] = [];
+  const request = (cause: string, onEnd: (outcome: { kind: string }) => void): void => {
+    moves.push(cause);
+    endings.push(onEnd);
+  };
+  const options = {
+    session: {
+      pool: 'read',
+      closing: undefined,
+      assignment: () => ({ isFallback: false }),
+      end: (reason: string) => void told.push(reason),
+      movable: isMovable ? { request } : undefined,
+    },
+    train: {
+      isFree: () => isFree,
+      add: (read: TrainRead) => void reads.push(read),
+      remove: (read: TrainRead) => void removed.push(read),
+      wait: () => ({ why: 'unasked', primary: 'pg-1', unanswered: new Map() }),
+      coversOf: () => () => true,
+    },
+    clock,
+    newestQuestion: () => state.question,
+    policy: () => (state.hasPolicy ? { waitMs: WAIT_MS, late } : undefined),
+    holdMs: () => 0,
+    counts,
+    detours: {
+      goal: () => (hasGoal ? { next: () => undefined } : undefined),
+      hasPrimary: () => true,
+      hasOwnMembers: () => true,
+    },
+    keepsDetour: () => false,
+  };
+  const follower = { mayGoOn: () => state.mayGoOn, isAtBoundaryToClient: () => state.isAtBoundary };
+  const conversation = {
+    follower: () => follower,
+    activity: () => state.activity,
+    passToClient: () => void told.push('notice'),
+  };
+  const relay = { cancelWaiting: () => (state.waiting -= 1) >= 0 && told.push('error') > 0 };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the gate calls no more of its session and train
+  const gate = new ReadGate(options as unknown as ReadGateOptions);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the gate asks no more of it
+  gate.reads(conversation as unknown as Conversation);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the gate asks no more of it
+  gate.relaysBy(relay as unknown as Relay);
+  const pass = gate.startsAt(REPLICA, () => undefined);
+  const stays = (): void => endings.at(-1)?.({ kind: 'stayed' });
+  return { clock, counts, gate, pass, reads, removed, told, moves, state, stays };
+}
+
+test('bytes pass once after a yes, and each time where nothing is guaranteed', () => {
+  const { gate, reads, state } = aGate();
+  expect(gate.takesPass()).toBe(false);
+  gate.holds();
+  reads.at(-1)?.onYes('at_once');
+  expect([gate.takesPass(), gate.takesPass()]).toEqual([true, false]);
+  state.hasPolicy = false;
+  expect([gate.takesPass(), gate.takesPass()]).toEqual([true, true]);
+  state.hasPolicy = true;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a branch: no more of it is read
+  gate.startsAt({ address: REPLICA.address } as unknown as Server, () => undefined);
+  expect([gate.takesPass(), gate.takesPass()]).toEqual([true, true]);
+});
+
+test('a yes lasts until the gate behind it makes the bytes wait', () => {
+  const { gate, reads } = aGate();
+  const pass = gate.startsAt(REPLICA, () => Promise.resolve());
+  gate.holds();
+  void pass();
+  reads.at(-1)?.onYes('at_once');
+  void pass();
+  expect(gate.takesPass()).toBe(false);
+});
+
+test('behind more bytes the read is a newer one, which has waited since the first', async () => {
+  const { clock, counts, gate, pass, reads, removed, state } = aGate();
+  gate.holds();
+  expect(pass()).toBeInstanceOf(Promise);
+  await clock.advance(100);
+  state.question = 7;
+  expect(pass()).toBeInstanceOf(Promise);
+  expect(reads.map(({ arrived, since }) => [arrived, since])).toEqual([
+    [0, clock.now() - 100],
+    [7, clock.now() - 100],
+  ]);
+  expect(removed).toEqual([reads[0]]);
+  await clock.advance(50);
+  reads.at(-1)?.onYes('waited');
+  expect(removed).toEqual(reads);
+  expect(counts.counts()).toMatchObject({ waiting: 0, waitedMs: 150, results: { waited: 1 } });
+  expect(pass()).toBeUndefined();
+});
+
+test.each([
+  ['answers are due', { mayGoOn: false }],
+  ['a message to the client is not whole', { isAtBoundary: false }],
+])('a late read ends behind them: %s', async (_, changes) => {
+  const { clock, gate, told, state } = aGate();
+  gate.holds();
+  Object.assign(state, changes);
+  await clock.advance(WAIT_MS);
+  gate.passedToClient();
+  expect(told).toEqual([]);
+  expect(gate.waiting()).toMatchObject({ isLate: true, member: 'pg-2' });
+  Object.assign(state, { mayGoOn: true, isAtBoundary: true });
+  gate.passedToClient();
+  expect(told).toEqual(['error']);
+  expect(gate.waiting()).toBeUndefined();
+});
+
+test.each([
+  ['no other server may take the session', { hasGoal: false }],
+  ['its state in the session cannot be carried', { isMovable: false }],
+])('a late read that would move gets an error: %s', async (_, given) => {
+  const { clock, counts, gate, told, moves } = aGate({ late: 'primary', ...given });
+  gate.holds();
+  await clock.advance(WAIT_MS);
+  expect([moves, told]).toEqual([[], ['error']]);
+  expect(counts.counts().results).toMatchObject({ error: 1, moved: 0 });
+});
+
+test('a move that comes to nothing ends in an error, once', async () => {
+  const { clock, counts, gate, told, moves, stays } = aGate({ late: 'primary' });
+  gate.holds();
+  await clock.advance(WAIT_MS);
+  gate.passedToClient();
+  expect([moves, told]).toEqual([['lagging'], []]);
+  stays();
+  stays();
+  expect(told).toEqual(['error']);
+  expect(counts.counts()).toMatchObject({ waiting: 0, results: { error: 1 } });
+});
+
+test('a refusal of nothing counts nowhere', async () => {
+  const { clock, counts, gate, told, state } = aGate();
+  state.waiting = 0;
+  gate.holds();
+  await clock.advance(WAIT_MS);
+  expect(told).toEqual([]);
+  expect(counts.counts()).toMatchObject({ waiting: 0, results: { error: 0 } });
+});
+
+test('a session that has not moved away has nowhere to go back to', async () => {
+  const { clock, gate, moves } = aGate({ isFree: true, late: 'primary' });
+  await clock.advance(60_000);
+  gate.holds();
+  expect(gate.takesPass()).toBe(true);
+  expect(moves).toEqual([]);
+});
