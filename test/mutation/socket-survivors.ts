@@ -50,7 +50,7 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
     ['this.#slices.length > SLICES', 'false'],
   ),
   survivorsOf('proxy/reads/late-episodes', 'an episode that is over has no timer', ['episode === undefined', 'false']),
-  survivorsOf('proxy/reads/read-gate', 'it is set before it is read', ['false', 'true']),
+  survivorsOf('proxy/reads/read-gate', 'the arrival sets it before it is read', ['false', 'true']),
   survivorsOf('cluster/switchover/procedure', 'each cancel names who cancels', ["'the operator'", '""']),
   survivorsOf(
     'cluster/switchover/procedure',

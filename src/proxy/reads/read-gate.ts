@@ -49,9 +49,6 @@ const RETRY_MS = 250;
 /** While a primary is replaced, its members have not said yet what can be compared. */
 const OF_THE_MOMENT = new Set<PinReason>(['unknown_position', 'question_failed', 'busy']);
 
-/** `open`: the bytes that have come may pass. `late`: behind answers that are due, the wait ends. */
-type State = 'closed' | 'waiting' | 'late' | 'open';
-
 export class ReadGate implements TransactionGate {
   readonly #options: ReadGateOptions;
   #conversation: Conversation | undefined;
@@ -59,7 +56,8 @@ export class ReadGate implements TransactionGate {
   /** Undefined: it is no member, or there is none. */
   #server: AskedServer | undefined;
   #connected: QuestionNumber = 0;
-  #state: State = 'closed';
+  /** The bytes that have come may pass. */
+  #isOpen = false;
   /** Its bytes are just on their way to those that wait. */
   #isArriving = false;
   #read: TrainRead | undefined;
@@ -95,12 +93,12 @@ export class ReadGate implements TransactionGate {
     this.#relay = undefined;
     // A session that goes back to its members is not late.
     const isLate = this.#isMoving && this.#late !== undefined;
-    if (this.#wait !== undefined) this.#end(isLate ? 'moved' : undefined, 'closed');
+    if (this.#wait !== undefined) this.#end(isLate ? 'moved' : undefined, false);
   }
 
   takesPass(): boolean {
-    const isOpen = this.#state === 'open' || this.#server === undefined || this.#options.policy() === undefined;
-    this.#state = 'closed';
+    const isOpen = this.#isOpen || this.#server === undefined || this.#options.policy() === undefined;
+    this.#isOpen = false;
     return isOpen;
   }
 
@@ -112,21 +110,20 @@ export class ReadGate implements TransactionGate {
     const read = this.#newRead(server, clock.now());
     const isFree = train.isFree(read);
     if (isFree && !this.#isDetourOver()) {
-      this.#state = 'open';
+      this.#isOpen = true;
       return counts.isFree();
     }
     counts.begins();
     this.#isArriving = true;
     this.#wait = Promise.withResolvers<void>();
     if (isFree) return this.#goBack();
-    this.#state = 'waiting';
     this.#cancelLimit = clock.schedule(causalReads.waitMs, () => this.#tooLate(causalReads.waitMs));
     this.#begin(read);
     return undefined;
   }
 
   cancelled(): void {
-    if (this.#wait !== undefined) this.#end('cancelled', 'closed');
+    if (this.#wait !== undefined) this.#end('cancelled', false);
   }
 
   passedToClient(): void {
@@ -156,7 +153,7 @@ export class ReadGate implements TransactionGate {
     if (this.#conversation?.activity() === undefined && policy() !== undefined) session.end('causal_reads_unreadable');
     const wait = inner();
     // More may have come until the other gate opens.
-    if (wait !== undefined) this.#state = 'closed';
+    if (wait !== undefined) this.#isOpen = false;
     return wait;
   }
 
@@ -167,7 +164,7 @@ export class ReadGate implements TransactionGate {
       since,
       connected: this.#connected,
       arrived: newestQuestion(),
-      onYes: (how) => asStepOf(session, () => this.#end(how, 'open')),
+      onYes: (how) => asStepOf(session, () => this.#end(how, true)),
     };
   }
 
@@ -180,7 +177,7 @@ export class ReadGate implements TransactionGate {
   }
 
   /** The bytes that wait come again, past the gate if it is open. */
-  #end(result: CausalReadResult | undefined, state: State): void {
+  #end(result: CausalReadResult | undefined, isOpen: boolean): void {
     const { train, counts, clock } = this.#options;
     const [read, wait, late] = [this.#read, this.#wait, this.#late];
     this.#cancelLimit();
@@ -191,7 +188,7 @@ export class ReadGate implements TransactionGate {
     this.#wait = undefined;
     this.#late = undefined;
     this.#isMoving = false;
-    this.#state = state;
+    this.#isOpen = isOpen;
     wait?.resolve();
   }
 
@@ -209,7 +206,6 @@ export class ReadGate implements TransactionGate {
     const covers = train.coversOf(read);
     train.remove(read);
     this.#read = undefined;
-    this.#state = 'late';
     this.#late = { ...late, waitMs: waitedMs, read, covers };
     return this.#settle(this.#late);
   }
@@ -229,7 +225,7 @@ export class ReadGate implements TransactionGate {
     if (conversation === undefined || this.#isMoving) return undefined;
     if (follower?.mayGoOn() !== true || !follower.isAtBoundaryToClient()) return undefined;
     // They belong to a transaction that has begun.
-    if (conversation.activity() !== 'idle') return this.#end('waited', 'open');
+    if (conversation.activity() !== 'idle') return this.#end('waited', true);
     const mode = policy()?.late;
     if (mode === 'primary') return this.#takeDetour(late);
     if (mode !== 'stale') return this.#refuse(late);
@@ -237,7 +233,7 @@ export class ReadGate implements TransactionGate {
       this.#noticedAt = clock.now();
       conversation.passToClient(staleNotice(late));
     }
-    return this.#end('stale', 'open');
+    return this.#end('stale', true);
   }
 
   /** All that waits has waited as long. */
@@ -245,7 +241,7 @@ export class ReadGate implements TransactionGate {
     const error = lateError(late);
     let hasRefused = false;
     while (this.#relay?.cancelWaiting(error) === true) hasRefused = true;
-    this.#end(hasRefused ? 'error' : undefined, 'closed');
+    this.#end(hasRefused ? 'error' : undefined, false);
   }
 
   /** The bytes that wait come again at the next server. */
@@ -271,7 +267,6 @@ export class ReadGate implements TransactionGate {
     this.#late = undefined;
     this.#isMoving = false;
     this.#detourSince = undefined;
-    this.#state = 'waiting';
     const moreMs = Math.min(RETRY_MS, holdMs() - waitMs);
     this.#cancelLimit = clock.schedule(moreMs, () => this.#tooLate(waitMs + moreMs));
     this.#begin(read);
@@ -289,12 +284,11 @@ export class ReadGate implements TransactionGate {
   #goBack(): void {
     const { session, clock } = this.#options;
     const wait = this.#wait;
-    this.#state = 'late';
     this.#isMoving = true;
     // A session that cannot move is not asked at each read.
     this.#detourSince = clock.now();
     session.movable?.request('fallback_over', ({ kind }) => {
-      if (kind === 'stayed' && this.#wait === wait) this.#end('free', 'open');
+      if (kind === 'stayed' && this.#wait === wait) this.#end('free', true);
     });
   }
 }

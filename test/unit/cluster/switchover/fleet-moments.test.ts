@@ -1,5 +1,5 @@
-// What a switchover of the fleet notices at each moment: before its request, before the schedule is on a list, and when
-// its end is decided.
+// A switchover of the fleet notices other things at each moment: before its request, before the schedule is on a list,
+// and when its end is decided.
 import { beforeEach, expect, test } from 'vitest';
 import type { OperationResult } from '../../../../src/documents/cluster-documents.ts';
 import { SwitchoverLab } from '../../../support/labs/switchover-lab.ts';

@@ -1,4 +1,4 @@
-// What the gates of one proxy share, and the settings of their pool, which a reload may change or take away.
+// The gates of one proxy share a train. A reload may change the settings of their pool, or take them away.
 import { expect, test } from 'vitest';
 import type { PoolPolicy } from '../../../../src/model/policy.ts';
 import { CausalReads, type CausalReadsOptions } from '../../../../src/proxy/reads/causal-reads.ts';

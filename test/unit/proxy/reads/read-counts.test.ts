@@ -17,6 +17,7 @@ beforeEach(() => {
 const late = { result: 'moved', member: 'pg-3', why: 'pg-3 is behind pg-1.' } as const;
 
 test('waits by their length: a bound belongs to the waits that it ends', () => {
+  expect(counts.counts().waits).toEqual(Array(READ_WAIT_BOUNDS_MS.length + 1).fill(0));
   const waits = [0.05, 0.1, 0.11, 500, 5000];
   for (const ms of waits) {
     counts.begins();

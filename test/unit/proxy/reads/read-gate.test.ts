@@ -20,11 +20,23 @@ interface Given {
   readonly isFree?: boolean;
 }
 
+/** A branch: the gate reads no more of it. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as said
+const NO_MEMBER = { address: REPLICA.address } as unknown as Server;
+
 function aGate({ late = 'error', hasGoal = true, isMovable = true, isFree = false }: Given = {}) {
   const clock = new ManualClock();
   const counts = new ReadCounts({ clock, late: { note: () => {} } });
   const [reads, removed, told, moves]: [TrainRead[], TrainRead[], string[], string[]] = [[], [], [], []];
-  const state = { question: 0, hasPolicy: true, isAtBoundary: true, mayGoOn: true, activity: 'idle', waiting: 1 };
+  const state = {
+    hasFollower: true,
+    question: 0,
+    hasPolicy: true,
+    isAtBoundary: true,
+    mayGoOn: true,
+    activity: 'idle',
+    waiting: 1,
+  };
   const endings: ((outcome: { kind: string }) => void)[] = [];
   const request = (cause: string, onEnd: (outcome: { kind: string }) => void): void => {
     moves.push(cause);
@@ -59,7 +71,7 @@ function aGate({ late = 'error', hasGoal = true, isMovable = true, isFree = fals
   };
   const follower = { mayGoOn: () => state.mayGoOn, isAtBoundaryToClient: () => state.isAtBoundary };
   const conversation = {
-    follower: () => follower,
+    follower: () => (state.hasFollower ? follower : undefined),
     activity: () => state.activity,
     passToClient: () => void told.push('notice'),
   };
@@ -84,8 +96,7 @@ test('bytes pass once after a yes, and each time where nothing is guaranteed', (
   state.hasPolicy = false;
   expect([gate.takesPass(), gate.takesPass()]).toEqual([true, true]);
   state.hasPolicy = true;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a branch: no more of it is read
-  gate.startsAt({ address: REPLICA.address } as unknown as Server, () => undefined);
+  gate.startsAt(NO_MEMBER, () => undefined);
   expect([gate.takesPass(), gate.takesPass()]).toEqual([true, true]);
 });
 
@@ -120,6 +131,7 @@ test('behind more bytes the read is a newer one, which has waited since the firs
 
 test.each([
   ['answers are due', { mayGoOn: false }],
+  ['the login', { hasFollower: false }],
   ['a message to the client is not whole', { isAtBoundary: false }],
 ])('a late read ends behind them: %s', async (_, changes) => {
   const { clock, gate, told, state } = aGate();
@@ -129,7 +141,7 @@ test.each([
   gate.passedToClient();
   expect(told).toEqual([]);
   expect(gate.waiting()).toMatchObject({ isLate: true, member: 'pg-2' });
-  Object.assign(state, { mayGoOn: true, isAtBoundary: true });
+  Object.assign(state, { mayGoOn: true, isAtBoundary: true, hasFollower: true });
   gate.passedToClient();
   expect(told).toEqual(['error']);
   expect(gate.waiting()).toBeUndefined();
@@ -156,6 +168,24 @@ test('a move that comes to nothing ends in an error, once', async () => {
   stays();
   expect(told).toEqual(['error']);
   expect(counts.counts()).toMatchObject({ waiting: 0, results: { error: 1 } });
+});
+
+test('a session that does not wait leaves nothing behind, and one that is at no member waits for nothing', () => {
+  const { counts, gate, pass, reads } = aGate();
+  gate.cancelled();
+  gate.leaves();
+  expect(gate.waiting()).toBeUndefined();
+  gate.startsAt(NO_MEMBER, () => undefined);
+  gate.holds();
+  expect([counts.counts().waiting, reads, pass()]).toEqual([0, [], undefined]);
+});
+
+test('a pool that a reload removes while a read waits: the read gets its error', async () => {
+  const { clock, gate, told, state } = aGate({ late: 'primary' });
+  gate.holds();
+  state.hasPolicy = false;
+  await clock.advance(WAIT_MS);
+  expect(told).toEqual(['error']);
 });
 
 test('a refusal of nothing counts nowhere', async () => {

@@ -49,7 +49,7 @@ function aTrain(...history: readonly Observation[]) {
   return { clock, positions, train, ended, add, learn };
 }
 
-test('a session at the primary is free once the primary was asked since its connect; one at a replica never is', async () => {
+test('a session at the primary is free once it was asked since the connect; one at a replica never is', async () => {
   const { clock, positions, train, ended, add } = aTrain();
   expect(train.isFree({ server: PRIMARY, connected: 0, arrived: 0 })).toBe(false);
   positions.replayed.set('pg-2', 100);
