@@ -1,6 +1,7 @@
 // The worker program: its channel to the main process, its signals and its end. It ends when the main process ends, for
 // any cause.
 import { readDescriptorBudget } from './app/open-files.ts';
+import { createLocatePeer } from './app/peer-addresses.ts';
 import { createSystemClock } from './app/system-clock.ts';
 import { openPositions } from './positions/positions.ts';
 import { verifierOpener } from './verifiers/batch.ts';
@@ -26,6 +27,7 @@ function take(message: ToWorker): void {
     clock,
     openVerifiers: verifierOpener(clock),
     openPositions,
+    locatePeer: createLocatePeer(clock),
     random: Math.random,
     usage,
     descriptors: readDescriptorBudget(),

@@ -17,6 +17,7 @@ import { verifierOpener } from '../verifiers/batch.ts';
 import { Supervisor } from '../workers/supervisor.ts';
 import { forker } from '../workers/fork.ts';
 import type { Machine } from './machine.ts';
+import { createLocatePeer } from './peer-addresses.ts';
 
 export interface ProxyOrWorkersOptions {
   readonly config: Config;
@@ -66,6 +67,7 @@ export function createProxyOrWorkers({
       ...dependencies,
       openVerifiers: verifierOpener(clock),
       openPositions,
+      locatePeer: createLocatePeer(clock),
       inherited,
       descriptors,
       table: () => monitor.table(),

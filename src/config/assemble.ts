@@ -51,6 +51,7 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
       beforeSwitchoverMs: hold.before_switchover,
     },
     fleet: file.fleet,
+    cancelPeers: file.peers,
     workers: file.workers,
     shutdown: { graceMs: shutdown.grace, waitMs: shutdown.wait, drainTimeoutMs: shutdown.drain_timeout },
     admin: {

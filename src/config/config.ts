@@ -54,9 +54,11 @@ export interface Config extends RoutingPolicy {
   readonly questions?: QuestionsPolicy | undefined;
   readonly relay: RelayMode;
   readonly hold: HoldPolicy & SwitchoverPolicy;
-  /** Processes that serve clients; 1: this one. `auto`: one for each processor that may be used. */
   /** `pointsman switchover` is one of every Pointsman of the cluster. */
   readonly fleet: boolean;
+  /** Other Pointsmen behind the same address, which are offered cancel requests with unknown keys. */
+  readonly cancelPeers: readonly Address[];
+  /** Processes that serve clients; 1: this one. `auto`: one for each processor that may be used. */
   readonly workers: number | 'auto';
   readonly shutdown: ShutdownPolicy;
   readonly admin: AdminConfig;

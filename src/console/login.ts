@@ -79,7 +79,7 @@ interface ConsoleStartup {
 async function startupOf(incoming: ConsoleInput, send: SendBytes): Promise<ConsoleStartup | undefined> {
   for (let packets = 0; packets < MOST_PACKETS; packets += 1) {
     const opening = await incoming.opening();
-    if (opening === undefined || opening.kind === 'cancel_request') return undefined;
+    if (opening === undefined || opening.kind === 'cancel_request' || opening.kind === 'cancel_offer') return undefined;
     switch (opening.kind) {
       case 'ssl_request':
       case 'gssenc_request':

@@ -125,6 +125,8 @@ export const CLOSE_REASONS = {
   cancel_forwarded: { ...UNTOLD, level: 'debug' },
   /** A CancelRequest reached no member. */
   cancel_failed: UNTOLD,
+  /** Another Pointsman offered a CancelRequest, and no session here has its key. */
+  cancel_offered: { ...UNTOLD, level: 'debug' },
   too_many_sessions: { ...REFUSED, sqlState: '53300' },
   hold_full: { ...REFUSED, sqlState: '53300' },
   hold_timeout: REFUSED,

@@ -62,7 +62,8 @@ export class Arriving implements Stage {
     this.#attempts = new ConnectAttempts(parts.policy().backend.connectAttempts);
     this.#startup = parts.newStartup(client, awaitsHeader, {
       onRequest: () => this.#begin(),
-      onCancel: (packet) => this.#cancel(packet),
+      onCancel: (packet, isOffered) => this.#cancel(packet, isOffered),
+      onOffer: (packet) => this.#offered(packet),
       onSource: (source) => this.#identify(source),
       onEnd: (reason, detail) => session.end(reason, detail),
     });
@@ -166,7 +167,20 @@ export class Arriving implements Stage {
     session.cut('too_many_sessions', `${slot.exceededLimit}: cut off`);
   }
 
-  #cancel(packet: Uint8Array): void {
+  /** Its deadline is that of a startup. */
+  #offered(packet: Uint8Array): void {
+    const { session, slot, parts } = this.#options;
+    if (!parts.cancels.takesOffers())
+      return session.end('not_postgres', 'a cancel request of a peer: peers is not set');
+    slot.becomeOverLimit();
+    return parts.cancels.isAnywhere(packet, (isHere) => {
+      if (session.state !== 'startup') return;
+      if (isHere) this.#startup.acceptOffer();
+      else session.end('cancel_offered');
+    });
+  }
+
+  #cancel(packet: Uint8Array, isOffered: boolean): void {
     const { session, slot, record, parts } = this.#options;
     this.#leave();
     this.#parked?.drop();
@@ -175,7 +189,7 @@ export class Arriving implements Stage {
     const onDone = (problem?: string): void =>
       session.end(problem === undefined ? 'cancel_forwarded' : 'cancel_failed', problem);
     const { pool, listener } = session;
-    this.#leave = parts.cancels.passOn({ packet, pool, listener, address: record.address(), onDone });
+    this.#leave = parts.cancels.passOn({ packet, pool, listener, address: record.address(), isOffered, onDone });
   }
 
   #giveUp(reason: RefusalReason, detail?: string): void {

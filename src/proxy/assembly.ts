@@ -125,12 +125,13 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
 
 function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Hooks): ProxyParts {
   const { inForce, registry, identity, startups, drains } = base;
-  const backend = () => inForce.current().backend;
+  const policy = () => inForce.current();
+  const backend = () => policy().backend;
   const dial = keptAlive(options.dial ?? dialTcp, () => backend().tcpKeepalivesIdleMs);
   const pool: ProxyParts['pool'] = (name) => inForce.pool(name);
   const caFile = () => inForce.current().branches?.backends.caFile;
   const dialServer = serverDialer({ ...options, dial, caFile, memberTls: () => backend().tls });
-  const cancels = new Cancels({ ...options, registry, dial: dialServer });
+  const cancels = new Cancels({ ...options, registry, dial: dialServer, dialPeer: dial, policy });
   const connector = new BackendConnector({ ...options, ...base, dial: dialServer, policy: backend });
   const buffered = new BufferedBytes();
   const limiting = { ...options, drains };
@@ -139,7 +140,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
   return {
     ...options,
     ...base,
-    policy: () => inForce.current(),
+    policy,
     pool,
     isStopping,
     admission: new Admission({ ...options, limits: () => inForce.current().client, others: peers?.others }),
@@ -159,12 +160,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
     connector,
     refusals: base.picker.refusals,
     latency: base.picker.latency,
-    connectToBranch: branchConnector({
-      ...options,
-      dial: dialServer,
-      isStopping,
-      routing: () => inForce.current().branches,
-    }),
+    connectToBranch: branchConnector({ ...options, dial: dialServer, isStopping, routing: () => policy().branches }),
     watchLimits: (session, ofPool) => watchLimits(session, ofPool, limiting),
     openPipes: base.pipes.openPipes,
     mover: new LoadedMover({
@@ -179,7 +175,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
     }),
     cancels,
     positions,
-    reads: new CausalReads({ ...options, registry, policy: () => inForce.current(), pool, positions }),
+    reads: new CausalReads({ ...options, registry, policy, pool, positions }),
     verifiers: new RoleVerifiers({ ...options, dial: dialServer, policy: () => inForce.current().logins }),
   };
 }

@@ -43,6 +43,8 @@ export interface ProxyPolicy {
   readonly logins?: LoginsPolicy | undefined;
   /** Absent: no server is asked for its positions. */
   readonly questions?: QuestionsPolicy | undefined;
+  /** Other Pointsmen behind the same address: the setting `peers`. Absent: there are none. */
+  readonly cancelPeers?: readonly Address[] | undefined;
   /** Absent: no read is gated. */
   readonly probe?: Pick<ProbePolicy, 'writeMaxAgeMs'> | undefined;
 }
@@ -109,6 +111,9 @@ export interface PositionsNeeds extends Pick<ProxyDependencies, 'clock' | 'onEve
 /** Opens no connection before the first question. `end` closes all. */
 export type OpenPositions = (needs: PositionsNeeds) => Positions & { readonly end: () => void };
 
+/** Every address of a peer that may be contacted. Never rejects. */
+export type LocatePeer = (peer: Address) => Promise<readonly Address[]>;
+
 /** These stay for the life of the proxy. */
 export interface ProxyDependencies {
   /** As it was last decided. A pure read. */
@@ -148,6 +153,8 @@ export interface ProxyDependencies {
   readonly snapshot?: () => Snapshot;
   /** Absent: no other process serves these ports. */
   readonly peers?: Peers;
+  /** Absent: no peer is found. */
+  readonly locatePeer?: LocatePeer;
   /** Absent: no limit on file descriptors is known. */
   readonly descriptors?: DescriptorBudget | undefined;
   /** Listening sockets that this process was started with. */

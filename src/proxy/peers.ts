@@ -1,4 +1,5 @@
-// The other processes that serve the same ports, as far as the proxy has to know of them. Their numbers come from their
+// The other processes that serve the same ports, as far as the proxy has to know of them; the setting `peers` names
+// other Pointsmen (cancel/peer-offers.ts). Their numbers come from their
 // latest reports. A limit over all processes can therefore be exceeded by the clients that each process accepts between
 // two reports.
 import type { PoolName } from '../model/policy.ts';
@@ -25,6 +26,8 @@ export interface Peers {
    * never rejects.
    */
   readonly passOnCancel: (packet: Uint8Array, pool: PoolName) => Promise<CancelOutcome>;
+  /** Whether another process has a session with that key. Settles within a time limit, never rejects. */
+  readonly knowsCancel: (packet: Uint8Array) => Promise<boolean>;
 }
 
 export const NO_PEERS: Peers = {
@@ -33,4 +36,5 @@ export const NO_PEERS: Peers = {
   others: () => NO_TALLY,
   onChange: () => {},
   passOnCancel: () => Promise.resolve({ kind: 'unknown' }),
+  knowsCancel: () => Promise.resolve(false),
 };

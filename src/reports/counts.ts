@@ -31,6 +31,7 @@ export const FIRST_PACKETS = [
   'gssenc_request',
   'tls',
   'cancel_request',
+  'cancel_offer',
   'http',
   'invalid',
 ] as const;

@@ -23,7 +23,7 @@ export const EVENTS_VERSION = 1;
 
 /** `outraced`: another member answered first. */
 export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed' | 'outraced';
-export type CancelKeyKnowledge = 'known' | 'unknown';
+export type CancelKeyKnowledge = 'known' | 'peer' | 'unknown';
 export const HOLD_OUTCOMES = ['released', 'timeout', 'gave_up', 'refused'] as const;
 export type HoldOutcome = (typeof HOLD_OUTCOMES)[number];
 
@@ -90,10 +90,15 @@ export type ProxyEvent =
       readonly kind: 'cancel_forwarded';
       /** The listener's pool. */
       readonly pool: PoolName;
-      /** `known`: the key belongs to a session of ours, so one member or one branch gets the request. */
+      /**
+       * `known`: the key belongs to a session of ours, so one member or one branch gets the request. `peer`: to one of
+       * another Pointsman, which gets it.
+       */
       readonly key: CancelKeyKnowledge;
-      /** Empty, without a branch: no server has seen the statement, which was cancelled here; or none ran. */
+      /** Empty, without a branch or peer: no server has seen the statement, which was cancelled here; or none ran. */
       readonly members: readonly MemberName[];
+      /** The address of the other Pointsman. */
+      readonly peer?: string;
       readonly branch?: BranchIdentity;
     }
   /** How bytes are relayed from now on. `why`: the reason against the direct path. */

@@ -10,7 +10,7 @@ import { REFUSAL_KINDS, type Acceptance } from '../core/snapshot.ts';
 import { ofEvents, type EventMetric } from './event-totals.ts';
 import { flag } from './scrape.ts';
 
-const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'unknown'];
+const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'peer', 'unknown'];
 const ACCEPTED_BY: readonly Acceptance['by'][] = ['agreement', 'operator'];
 const NETWORK_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.8, 1, 3];
 const HOLD_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
@@ -48,7 +48,7 @@ export const EVENT_METRICS: readonly EventMetric[] = [
   ),
   ofEvents(
     'pointsman_cancels_forwarded_total',
-    'Cancel requests forwarded: known keys to the member of the session, unknown ones to all members.',
+    'Cancel requests forwarded: known keys to the member of the session or to a peer, unknown ones to all members.',
     ['pool', 'key'],
     { cancel_forwarded: ({ pool, key }) => [[{ pool, key }, 1]] },
     { initial: (pool) => CANCEL_KEYS.map((key) => [{ pool, key }, 0]) },

@@ -36,9 +36,9 @@ const LINES: Lines = {
   session_opened: ({ session, client, member, branch }) =>
     line('debug', () => `session ${session}: ${client} connected to ${placeText(member, branch)}`),
   session_closed: closeLine,
-  cancel_forwarded: ({ pool, key, members, branch }) =>
+  cancel_forwarded: ({ pool, key, members, branch, peer }) =>
     line('debug', () => {
-      const to = branch === undefined ? members.join(', ') : `branch ${branch.name}`;
+      const to = branch === undefined ? (peer ?? members.join(', ')) : `branch ${branch.name}`;
       const what = to === '' ? 'answered: its server runs no statement of the client' : `sent to ${to}`;
       return `pool ${pool}: cancel request (${key} key) ${what}`;
     }),

@@ -4,7 +4,21 @@ import type { MovesPolicy } from '../model/moves.ts';
 import type { WorkerPolicy } from './messages.ts';
 
 export function divideRates(
-  { pools, listeners, client, backend, hold, relay, branches, moves, logins, questions, probe, zone }: WorkerPolicy,
+  {
+    pools,
+    listeners,
+    client,
+    backend,
+    hold,
+    relay,
+    branches,
+    moves,
+    logins,
+    questions,
+    cancelPeers,
+    probe,
+    zone,
+  }: WorkerPolicy,
   processes: number,
 ): WorkerPolicy {
   return {
@@ -20,6 +34,7 @@ export function divideRates(
     moves: moves && dividedMoves(moves, processes),
     logins,
     questions: questions && { ...questions, perSecond: questions.perSecond / processes },
+    cancelPeers,
     probe,
     zone,
     client: { ...client, maxDisconnectsPerSecond: client.maxDisconnectsPerSecond / processes },

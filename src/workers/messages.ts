@@ -73,6 +73,8 @@ export interface CallsOfWorker {
   readonly read_key_pair: CallKind<KeyPairFiles, KeyPairReading>;
   readonly read_pem: CallKind<{ readonly file: string; readonly kind: PemKind }, PemReading>;
   readonly pass_cancel: CallKind<CancelPacket, CancelOutcome>;
+  /** Whether another worker has the session. */
+  readonly find_cancel: CallKind<Uint8Array, boolean>;
   readonly locate_branch: CallKind<{ readonly target: string; readonly access: BranchAccess }, BranchLookup>;
 }
 

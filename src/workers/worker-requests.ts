@@ -43,6 +43,7 @@ export class WorkerRequests {
       read_key_pair: (files) => this.#readKeyPair(files, !worker.hasBegun),
       read_pem: ({ file, kind }) => readPem(file, kind),
       pass_cancel: (request) => this.#passOn(worker, request),
+      find_cancel: async (packet) => (await this.#holder(worker, packet)) !== undefined,
       locate_branch: ({ target, access }) => locateBranch(target, access),
     };
     return answerCall(handlers, call, (reply) => worker.send(reply));

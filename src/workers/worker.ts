@@ -20,7 +20,7 @@ import { withTimeout } from '../model/with-timeout.ts';
 
 export interface WorkerOptions extends Pick<
   ProxyDependencies,
-  'random' | 'descriptors' | 'openPositions' | 'dial' | 'createServer' | 'readSilentConnections'
+  'random' | 'descriptors' | 'openPositions' | 'locatePeer' | 'dial' | 'createServer' | 'readSilentConnections'
 > {
   readonly send: (message: FromWorker) => void;
   /** Its instants equal those of the main process. */
@@ -105,6 +105,8 @@ export class Worker {
         others: () => this.#others.tally(),
         onChange: () => this.#reporter.changed(),
         passOnCancel: (packet, pool) => this.#passOnCancel({ packet, pool }),
+        knowsCancel: async (packet) =>
+          (await withTimeout(clock, CANCEL_MS, calls.call('find_cancel', packet))) ?? false,
       },
     });
     this.#decider.decide();

@@ -2,6 +2,7 @@
 // sessions go on until PostgreSQL ends them. `pointsman switchover --fleet` is one, for several Pointsmen with moves.
 import { Client } from 'pg';
 import { afterEach, expect, it } from 'vitest';
+import { cancelRequestOf } from '../support/applications/cancel-key.ts';
 import { startConnectLoad } from '../support/applications/connect-load.ts';
 import { HeldSession } from '../support/applications/held-session.ts';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
@@ -13,13 +14,18 @@ import { type PointsmanProcess, startPointsman } from '../support/processes/poin
 import type { MemberAddress } from '../support/patroni/member.ts';
 import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import { SERVER_NAME, serverName } from '../support/clusters/server-name.ts';
+import { findFreePorts } from '../support/sockets/free-ports.ts';
+import { connectRaw } from '../support/sockets/raw-client.ts';
 import { ADMIN_TOKEN } from '../support/values/canaries.ts';
+import { until } from '../support/waiting/until.ts';
 
 const BEFORE_MS = 3000;
 const POINTSMEN = 3;
 /** At each Pointsman. */
 const IDLE = 5;
 const CONNECTS_PER_SECOND = 4;
+const SLEEP = 'select pg_sleep(60)';
+const SLEEPERS = `select count(*)::int as n from pg_stat_activity where query = '${SLEEP}' and state = 'active'`;
 
 describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const directory = temporaryDirectory();
@@ -72,20 +78,21 @@ describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATR
   // On Patroni alone: half a minute.
   if (on.kind === 'Patroni') {
     it(
-      'G22: one switchover --fleet before three Pointsmen: no connect fails and no idle session ends, at any of them',
+      'G17, G22: one switchover --fleet before three Pointsmen: no connect fails, no idle session ends, cancels arrive',
       { timeout: 150_000 },
       async () => {
         const { cluster } = lab;
         await waitForCandidates(lab);
         await prepareDatabase(cluster);
         const old = await cluster.leader();
-        const fleet = await Promise.all(Array.from({ length: POINTSMEN }, () => onePointsman()));
-        const ports = await Promise.all(fleet.map((one) => one.port('write')));
+        const ports = await findFreePorts(POINTSMEN, ['127.0.0.1']);
+        const fleet = await Promise.all(ports.map((port) => onePointsman(port, ports)));
         const idle = await Promise.all(
           ports.flatMap((port) => Array.from({ length: IDLE }, () => HeldSession.open(port, cluster.app))),
         );
         closings.push(() => Promise.all(idle.map((session) => session.close())));
         await Promise.all(idle.map(({ client }, index) => client.query(`set work_mem = '${index + 1}MB'`)));
+        for (const by of [1, 2]) await cancelElsewhere(idle, ports, by);
         const sql = "insert into direct_writes (member) values ('fleet')";
         const loads = ports.map((port) =>
           startConnectLoad({ host: '127.0.0.1', port, ...cluster.app, sql, perSecond: CONNECTS_PER_SECOND }),
@@ -113,6 +120,11 @@ describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATR
         const longest = Math.max(...attempts.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs));
         console.log(`${attempts.length} connects, the longest ${Math.round(longest)} ms\n${command.output}`);
         expect(attempts.flatMap(({ connectError, error }) => connectError ?? error ?? [])).toEqual([]);
+        for (const by of [1, 2]) await cancelElsewhere(idle, ports, by);
+        const byPeers = await Promise.all(
+          fleet.map((one) => one.metric('pointsman_cancels_forwarded_total{pool="write",key="peer"}')),
+        );
+        expect(byPeers, 'each passes its part on').toEqual(ports.map(() => 4 * IDLE));
         for (const one of fleet) {
           expect(one.lines.filter(({ event }) => event === 'session_parked').length).toBeGreaterThanOrEqual(IDLE);
         }
@@ -120,10 +132,46 @@ describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATR
     );
   }
 
-  async function onePointsman(): Promise<PointsmanProcess> {
+  /** Each session's own statement ends, by a request at the Pointsman that is `by` places further. */
+  async function cancelElsewhere(
+    sessions: readonly HeldSession[],
+    ports: readonly number[],
+    by: number,
+  ): Promise<void> {
+    const ends = sessions.map(({ client }) =>
+      client.query(SLEEP).then(
+        () => 'no cancel',
+        (error: { readonly code?: string }) => error.code,
+      ),
+    );
+    const { name } = await lab.cluster.leader();
+    const areAsleep = async (): Promise<boolean> => {
+      const [row] = await lab.cluster.sql(name, SLEEPERS);
+      return Number(row?.['n']) === sessions.length;
+    };
+    await lab.cluster.waitUntil('the statements', areAsleep, 20_000);
+    const cancels = sessions.map(async ({ client }, index) => {
+      const port = ports[(Math.floor(index / IDLE) + by) % POINTSMEN] ?? 0;
+      const canceller = await connectRaw({ host: '127.0.0.1', port });
+      canceller.socket.end(cancelRequestOf(client));
+      await until('the end of a cancel', () => canceller.hasEnded || canceller.isClosed, 10_000);
+      canceller.socket.destroy();
+    });
+    await Promise.all(cancels);
+    expect(await Promise.all(ends)).toEqual(sessions.map(() => '57014'));
+  }
+
+  async function onePointsman(port: number, ports: readonly number[]): Promise<PointsmanProcess> {
     // Longer than a busy machine needs for a login that has begun.
     const hold = { before_switchover: '10s', client_timeout: '60s', outage_timeout: '60s' };
-    const one = await startPointsman(configFor(lab.cluster, { ...movesConfig(lab.cluster, directory.path), hold }));
+    const one = await startPointsman(
+      configFor(lab.cluster, {
+        ...movesConfig(lab.cluster, directory.path),
+        listeners: [{ address: `127.0.0.1:${port}`, pool: 'write' }],
+        peers: ports.map((peer) => `127.0.0.1:${peer}`),
+        hold,
+      }),
+    );
     closings.push(() => one.stop());
     await one.waitUntilReady();
     return one;

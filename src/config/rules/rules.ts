@@ -5,6 +5,7 @@ import { formatDuration as time } from '../schema/duration.ts';
 import { error, warning, type Fault, type Path } from '../fault.ts';
 import { unusableDirectory } from '../files/unusable-files.ts';
 import { isLoopback } from './loopback.ts';
+import { peersRules } from './peers-rules.ts';
 import { kubernetesRules } from './kubernetes-rules.ts';
 import { loginsRules } from './logins-rules.ts';
 import { movesRules } from './moves-rules.ts';
@@ -35,6 +36,7 @@ export function checkRules(parsed: ParsedFile, env: Environment): readonly Fault
     ...latencyRules(parsed),
     ...fallbackRules(parsed),
     ...listenerRules(parsed),
+    ...peersRules(parsed),
     ...adminRules(parsed),
     ...incidentRules(parsed),
     ...platformRules(parsed),

@@ -17,6 +17,7 @@ import { questions } from './questions-section.ts';
 import {
   LEAST_SECRET,
   MAX_COUNT,
+  address,
   adminHost,
   anyCase,
   choice,
@@ -32,6 +33,7 @@ import {
 } from './values.ts';
 
 const MAX_WORKERS = 256;
+const MOST_PEERS = 16;
 
 const client = z.strictObject({
   startup_timeout: key(
@@ -225,6 +227,17 @@ export const fileSchema = z.strictObject({
     flag.default(false),
     `Several Pointsmen serve this cluster, as sidecars do: \`pointsman switchover\` asks the cluster for a scheduled
     switchover, so that each of them holds its clients and parks its sessions (\`hold.before_switchover\`).`,
+  ),
+  peers: key(
+    z
+      .array(address)
+      .max(MOST_PEERS, { error: `names more than ${MOST_PEERS} peers: a DNS name with all their addresses is one` })
+      .prefault([]),
+    `The other Pointsmen behind the same address, each at a port where it serves clients: \`host:port\`, or a DNS name
+    that has the addresses of all of them, such as a headless Service. This Pointsman may be among them. A cancel
+    request may arrive at one that does not have its session: it is offered to them, before it goes to the members. All
+    of them need this setting.`,
+    { example: "['pointsman-metrics:5432']" },
   ),
   branches: key(
     branches.optional(),

@@ -1,8 +1,9 @@
 // Passes a CancelRequest on, once. A known key goes to the server of its session, unless its statement waits here. An
 // unknown key may be of a session inside TLS or of another proxy: it goes to the other processes on these ports first,
-// then to the members of the listener's pool, because PostgreSQL ignores a key that it does not have. Such guesses are
-// limited, because each costs the members connections, and no branch gets one: it might sleep. A request is done when
-// its server has closed or could not be reached; one deadline holds for all of it.
+// then to the Pointsmen that the setting `peers` names, then to the members of the listener's pool, because PostgreSQL
+// ignores a key that it does not have. Such guesses are limited, because each costs the members connections, and no
+// branch gets one: it might sleep. A request that a peer offered goes no further than the sessions here. A request is
+// done when its server has closed or could not be reached; one deadline holds for all of it.
 import type { Socket } from 'node:net';
 import type { CancelKeyKnowledge } from '../../reports/events.ts';
 import type { BranchIdentity } from '../../model/branch.ts';
@@ -13,9 +14,10 @@ import type { PoolName } from '../../model/policy.ts';
 import { openRoute, type Target } from '../../core/routing-table.ts';
 import { cancelRequest, requestedKey } from '../../wire/messages/cancel-key.ts';
 import { CancelKeys, type KeyEntry } from './cancel-keys.ts';
-import { serverText, type DialResult, type DialServer, type Server } from '../server.ts';
+import { serverText, type Dial, type DialResult, type DialServer, type Server } from '../server.ts';
 import { GuessLimit } from './guess-limit.ts';
-import type { ProxyDependencies } from '../options.ts';
+import { PeerOffers } from './peer-offers.ts';
+import type { ProxyDependencies, ProxyPolicy } from '../options.ts';
 import { NO_PEERS, type CancelOutcome, type Peers } from '../peers.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
@@ -25,13 +27,18 @@ const CANCEL_MS = 5_000;
 const MOST_CANCEL_TARGETS = 8;
 /** Requests with unknown keys at one listener; see GuessLimit. */
 const UNKNOWN_PER_SECOND = 20;
+/** Those that are offered to the peers, which costs no server anything. */
+const OFFERED_PER_SECOND = 100;
 
 export interface CancelsOptions extends Pick<
   ProxyDependencies,
-  'table' | 'decideIfDue' | 'clock' | 'onEvent' | 'peers'
+  'table' | 'decideIfDue' | 'clock' | 'onEvent' | 'peers' | 'locatePeer'
 > {
   readonly registry: SessionRegistry;
   readonly dial: DialServer;
+  /** In plain text: for peers. */
+  readonly dialPeer: Dial;
+  readonly policy: () => Pick<ProxyPolicy, 'cancelPeers'>;
 }
 
 export interface CancelRequest {
@@ -41,6 +48,8 @@ export interface CancelRequest {
   readonly listener: Address;
   /** The client's, without its port. */
   readonly address: string;
+  /** A peer was told that the session is here: nobody else is asked. */
+  readonly isOffered?: boolean;
   /** Called once, at the end. `problem`: why the request reached no server. */
   readonly onDone: (problem?: string) => void;
 }
@@ -52,11 +61,18 @@ export class Cancels {
   readonly #options: CancelsOptions;
   /** By the listener's address. */
   readonly #guessLimits = new Map<string, GuessLimit>();
+  readonly #offerLimits = new Map<string, GuessLimit>();
+  readonly #offers: PeerOffers;
   /** Ends the requests of our own that are under way. */
   readonly #own = new Set<{ stop: () => void }>();
 
   constructor(options: CancelsOptions) {
     this.#options = options;
+    this.#offers = new PeerOffers({
+      ...options,
+      dial: options.dialPeer,
+      peers: () => options.policy().cancelPeers ?? [],
+    });
   }
 
   /** Returns the function that ends it at once; nothing is reported after that. */
@@ -64,7 +80,19 @@ export class Cancels {
     const { peers } = this.#options;
     const own = this.#keyedOf(request.packet);
     if (own !== undefined) return this.#sendKnown(request, own);
-    return peers === undefined ? this.#guess(request) : this.#passToPeers(request, peers);
+    return peers === undefined ? this.#offer(request) : this.#passToProcesses(request, peers);
+  }
+
+  takesOffers(): boolean {
+    return this.#offers.hasPeers();
+  }
+
+  /** Whether a session of this Pointsman has the key, in whichever process. */
+  isAnywhere(packet: Uint8Array, tell: (isHere: boolean) => void): void {
+    const { peers } = this.#options;
+    const isHere = this.isKnown(packet);
+    if (isHere || peers === undefined) tell(isHere);
+    else void peers.knowsCancel(packet).then(tell);
   }
 
   isKnown(packet: Uint8Array): boolean {
@@ -98,18 +126,41 @@ export class Cancels {
     this.#own.clear();
   }
 
-  #passToPeers(request: CancelRequest, peers: Peers): () => void {
+  #passToProcesses(request: CancelRequest, peers: Peers): () => void {
     let isStopped = false;
     let stop = nothing;
     const answered = (outcome: CancelOutcome): void => {
       if (isStopped) return;
       if (outcome.kind === 'done') request.onDone(outcome.problem);
-      else stop = this.#guess(request);
+      else stop = this.#offer(request);
     };
     void peers.passOnCancel(request.packet, request.pool).then(answered);
     return () => {
       isStopped = true;
       stop();
+    };
+  }
+
+  /** A peer is asked before the members: a session that has moved has another key there. */
+  #offer(request: CancelRequest): () => void {
+    const { packet, pool, isOffered = false, onDone } = request;
+    if (isOffered) {
+      onDone('its session has ended');
+      return nothing;
+    }
+    if (!this.takesOffers() || !this.#isWithin(this.#offerLimits, OFFERED_PER_SECOND, request)) {
+      return this.#guess(request);
+    }
+    let guess = nothing;
+    const stop = this.#offers.offer(packet, {
+      onTaken: (peer) =>
+        this.#options.onEvent({ kind: 'cancel_forwarded', pool, key: 'peer', members: [], peer: addressText(peer) }),
+      onDone,
+      onNobody: () => (guess = this.#guess(request)),
+    });
+    return () => {
+      stop();
+      guess();
     };
   }
 
@@ -119,7 +170,8 @@ export class Cancels {
     const targets = this.#guessTargets(pool);
     let problem: string | undefined;
     if (targets.length === 0) problem = 'the pool has no member to pass it on to';
-    else if (!this.#mayGuess(request)) problem = 'dropped: too many requests with unknown keys';
+    else if (!this.#isWithin(this.#guessLimits, UNKNOWN_PER_SECOND, request))
+      problem = 'dropped: too many requests with unknown keys';
     if (problem === undefined) return this.#send(request, targets, 'unknown');
     onDone(problem);
     return nothing;
@@ -162,12 +214,12 @@ export class Cancels {
     return targets.slice(0, MOST_CANCEL_TARGETS);
   }
 
-  #mayGuess({ listener, address }: CancelRequest): boolean {
+  #isWithin(limits: Map<string, GuessLimit>, perSecond: number, { listener, address }: CancelRequest): boolean {
     const { clock, peers = NO_PEERS } = this.#options;
     const now = clock.now();
     const name = addressText(listener);
-    const limit = this.#guessLimits.get(name) ?? new GuessLimit(UNKNOWN_PER_SECOND / peers.processes, now);
-    this.#guessLimits.set(name, limit);
+    const limit = limits.get(name) ?? new GuessLimit(perSecond / peers.processes, now);
+    limits.set(name, limit);
     return limit.take(address, now);
   }
 }

@@ -9,6 +9,7 @@ import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { Address } from '../../model/member.ts';
 import type { Recognition } from '../../wire/startup/startup.ts';
+import { KEY_IS_HERE } from '../../wire/messages/cancel-key.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';
 import { scheduleAfterReads } from '../socket.ts';
 import type { UnansweredStartup } from '../stage.ts';
@@ -22,7 +23,10 @@ import type { OwnTls } from './tls-certificate.ts';
 export interface StartupOutcome {
   /** The client wants a backend, or encryption with one. Called once, and again after each `declineEncryption`. */
   readonly onRequest: () => void;
-  readonly onCancel: (request: Uint8Array) => void;
+  /** `isOffered`: a peer had offered it, and was told that its session is here. */
+  readonly onCancel: (request: Uint8Array, isOffered: boolean) => void;
+  /** Another Pointsman has a cancel request. `acceptOffer` or the end of the session follows. */
+  readonly onOffer: (offer: Uint8Array) => void;
   /** The header of the PROXY protocol is there. Undefined: it names no client. Called before all others. */
   readonly onSource: (source: Address | undefined) => void;
   /** The client cannot be served, came too late, or left. */
@@ -80,6 +84,7 @@ export class ClientStartup implements PacketListener {
    */
   #answered: ReadonlySet<Recognition['kind']> = NONE;
   #isEncrypted = false;
+  #isOffered = false;
   #isShakingHands = false;
 
   constructor(client: Socket, options: ClientStartupOptions) {
@@ -111,6 +116,15 @@ export class ClientStartup implements PacketListener {
     const stop = this.#await();
     this.#reader.skip(length);
     return stop;
+  }
+
+  /** The cancel request may come, within the deadline that runs. */
+  acceptOffer(): void {
+    this.#isOffered = true;
+    this.#client.write(KEY_IS_HERE);
+    const length = this.#length();
+    this.#forget();
+    this.#reader.skip(length);
   }
 
   /** The parameters of the startup packet; undefined if encryption or another protocol hides them. */
@@ -167,13 +181,17 @@ export class ClientStartup implements PacketListener {
         packet.kind === 'invalid' ? packet.why : 'no header of the PROXY protocol, which its address must send';
       return this.#options.onEnd('not_postgres', why);
     }
-    const { tls, onRequest, onCancel, onEnd, counts } = this.#options;
+    const { tls, onRequest, onCancel, onOffer, onEnd, counts } = this.#options;
     if (!this.#hasNegotiated) counts.firstPacket(packet.kind);
     if (packet.kind === 'startup') counts.startup(packet, this.#client);
     if (this.#reader.isTooMuch()) return onEnd('hold_full', TOO_MUCH);
+    if (this.#isOffered && packet.kind !== 'cancel_request')
+      return onEnd('not_postgres', 'another packet than the cancel request that was offered');
     switch (packet.kind) {
       case 'cancel_request':
-        return onCancel(this.#first());
+        return onCancel(this.#first(), this.#isOffered);
+      case 'cancel_offer':
+        return onOffer(this.#first());
       case 'invalid':
         return onEnd('not_postgres', packet.why);
       case 'http':

@@ -1,5 +1,6 @@
 // The key that a CancelRequest carries. The server sends it in BackendKeyData: 4 bytes in protocol 3.0, up to 256 since
-// 3.2. The comparison takes constant time, so that a key cannot be guessed byte by byte.
+// 3.2. The comparison takes constant time, so that a key cannot be guessed byte by byte. Between Pointsmen an offer
+// goes before the request: the same packet with a code of its own.
 
 import { bytesOf, byteText } from './byte-text.ts';
 import { int32, joined } from './server-messages.ts';
@@ -16,8 +17,13 @@ export interface CancelKey {
 
 const PROCESS_ID_AT = 8;
 export const CANCEL_REQUEST = 80877102;
+/** "PM", 1: no version of PostgreSQL's protocol, and none of its request codes. */
+export const CANCEL_OFFER = 0x50_4d_00_01;
 
-/** The key in a complete CancelRequest that `recognise` has found: length word, code, process id, secret. */
+/** The answer to an offer: send the request. Whatever else a peer sends, and its end, means no. */
+export const KEY_IS_HERE = Uint8Array.of(0x59);
+
+/** The key in a complete CancelRequest or offer that `recognise` has found: length word, code, process id, secret. */
 export function requestedKey(packet: Uint8Array): CancelKey | undefined {
   return readKey(packet, PROCESS_ID_AT, packet.length - PROCESS_ID_AT);
 }
@@ -41,9 +47,18 @@ export function isOfPooler(key: CancelKey | undefined): boolean {
 }
 
 /** The CancelRequest with that key. */
-export function cancelRequest({ processId, secret }: CancelKey): Uint8Array {
+export function cancelRequest(key: CancelKey): Uint8Array {
+  return packetOf(CANCEL_REQUEST, key);
+}
+
+/** Asks another Pointsman whether it has the session of that key. */
+export function cancelOffer(key: CancelKey): Uint8Array {
+  return packetOf(CANCEL_OFFER, key);
+}
+
+function packetOf(code: number, { processId, secret }: CancelKey): Uint8Array {
   const size = PROCESS_ID_AT + 4 + secret.length;
-  return joined([int32(size), int32(CANCEL_REQUEST), int32(processId), bytesOf(secret)]);
+  return joined([int32(size), int32(code), int32(processId), bytesOf(secret)]);
 }
 
 /** The length may leak: it depends on the protocol version, not on the key. */

@@ -3,7 +3,7 @@
 // they were split. Never changes or consumes a byte. Limits are PostgreSQL's own (ProcessStartupPacket in
 // backend_startup.c).
 import { byteText } from '../messages/byte-text.ts';
-import { CANCEL_REQUEST } from '../messages/cancel-key.ts';
+import { CANCEL_OFFER, CANCEL_REQUEST } from '../messages/cancel-key.ts';
 import { int32At, LENGTH_WORD } from '../messages/header.ts';
 import { proxyHeader, type ProxyHeader } from './proxy-header.ts';
 
@@ -35,6 +35,8 @@ export type OpeningPacket =
 export type Recognition =
   | OpeningPacket
   | { readonly kind: 'cancel_request'; readonly length: number }
+  /** Another Pointsman sends it. */
+  | { readonly kind: 'cancel_offer'; readonly length: number }
   | { readonly kind: 'http' }
   | ProxyHeader;
 
@@ -60,8 +62,9 @@ export function recognise(bytes: Uint8Array): Recognition {
     case GSSENC_REQUEST:
       return { kind: 'gssenc_request', length };
     case CANCEL_REQUEST:
+    case CANCEL_OFFER:
       return length > CANCEL_KEY_AT && length <= LONGEST_CANCEL
-        ? { kind: 'cancel_request', length }
+        ? { kind: code === CANCEL_OFFER ? 'cancel_offer' : 'cancel_request', length }
         : { kind: 'invalid', why: `invalid length of cancel request: ${length}` };
     default:
       // An unknown version is a startup too: PostgreSQL itself replies with the versions that it supports.

@@ -1,7 +1,7 @@
 // The first bytes of a client: the header of the PROXY protocol, and the packets that begin a session.
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
-import { requestedKey, cancelRequest } from '../../../src/wire/messages/cancel-key.ts';
+import { requestedKey, cancelOffer, cancelRequest } from '../../../src/wire/messages/cancel-key.ts';
 import { readPoolRequest } from '../../../src/wire/startup/pool-request.ts';
 import { recognise, roleOf, startupParameters } from '../../../src/wire/startup/startup.ts';
 import { GSSENC_REQUEST, SSL_REQUEST, aCancelRequest, aProxyHeader, aStartup } from '../../support/sockets/packets.ts';
@@ -31,12 +31,13 @@ function check(input: Uint8Array): void {
     assert(whole.source.port >= 0 && whole.source.port <= 65_535);
   }
   if (whole.kind === 'startup') checkStartup(input.subarray(0, whole.length));
-  if (whole.kind === 'cancel_request') checkCancel(input.subarray(0, whole.length));
+  if (whole.kind === 'cancel_request' || whole.kind === 'cancel_offer')
+    checkCancel(input.subarray(0, whole.length), whole.kind === 'cancel_offer' ? cancelOffer : cancelRequest);
 }
 
-function checkCancel(packet: Uint8Array): void {
+function checkCancel(packet: Uint8Array, encode: typeof cancelRequest): void {
   const key = requestedKey(packet);
-  if (key !== undefined) assert.deepEqual(Buffer.from(cancelRequest(key)), Buffer.from(packet));
+  if (key !== undefined) assert.deepEqual(Buffer.from(encode(key)), Buffer.from(packet));
 }
 
 function checkStartup(packet: Uint8Array): void {
@@ -68,6 +69,7 @@ export const opening: FuzzTarget = {
     GSSENC_REQUEST,
     aCancelRequest(4),
     aCancelRequest(32),
+    Buffer.from(cancelOffer({ processId: 42, secret: 'abcd' })),
     aStartup({ user: 'app', database: 'shop@ro', application_name: 'x' }),
     aStartup({ user: 'app', database: 'shop%40rw', 'pointsman.pool': 'ro', options: '-c pointsman.pool=ro -cb=1' }),
     aStartup({ user: 'ü'.repeat(40), options: String.raw`--Pointsman.pool=a\ b -c a=\\ -D x -e` }, 0x00030002),

@@ -31,10 +31,10 @@ function byName(manifests: readonly Manifest[]): Readonly<Record<string, unknown
   return Object.fromEntries(kept.map((one) => [`${one.kind} ${String(essence(one.metadata.name))}`, essence(one)]));
 }
 
-/** Without the places of the values: the two files have other lines. */
-function configOf(...loaded: Parameters<typeof loadedBy>): Omit<ReturnType<typeof loadedBy>, 'origins'> {
-  const { origins: _, ...config } = loadedBy(...loaded);
-  return config;
+/** Without the places of the values: the two files have other lines. `peers` is the name of a Service. */
+function configOf(...loaded: Parameters<typeof loadedBy>) {
+  const { origins: _, cancelPeers, file, ...config } = loadedBy(...loaded);
+  return { ...config, cancelPeers: essence(cancelPeers), file: { ...file, peers: essence(file.peers) } };
 }
 
 describeUnless(missingHelm ?? missingKustomize, 'with helm or its stand-in, and kubectl', () => {

@@ -197,10 +197,10 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
 
   test('the NetworkPolicy: ports of DNS, also those of OpenShift, and of the members', async () => {
     const ports = portsTo(manifestOf(await rendered('default-values.yaml'), 'NetworkPolicy'));
-    expect(ports).toEqual([53, 53, 5353, 5353, 5432, 8008]);
+    expect(ports).toEqual([53, 53, 5353, 5353, 5432, 8008, 'write']);
     const own = manifestOf(await rendered('load-balancer-values.yaml'), 'NetworkPolicy');
-    expect(portsTo(own)).toEqual([53, 53, 5432, 8008, 9000]);
-    expect(own).toMatchObject({ spec: { ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8' } }, {}] }, {}] } });
+    expect(portsTo(own)).toEqual([53, 53, 5432, 8008, 9000, 'write']);
+    expect(own).toMatchObject({ spec: { ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8' } }, {}] }, {}, {}] } });
   });
 
   test('other settings of pointsman.yaml pass through, and roll the pods', async () => {

@@ -1,7 +1,7 @@
 // The clients of every worker when the cluster changes, and when the main process does not report it.
 import { afterEach, expect, test } from 'vitest';
 import { freeze } from '../../support/processes/freeze.ts';
-import { aCancelOf, aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { aCancelOf, aPacket, aStartup, errorFields } from '../../support/sockets/packets.ts';
 import { isOver, isServed, stillEchoes } from '../../support/sockets/echo-session.ts';
 import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/sockets/messages.ts';
 import { connectRaw } from '../../support/sockets/raw-client.ts';
@@ -59,8 +59,8 @@ test('G2, G4: a main process hangs: workers hold clients on old evidence, and th
   }
 });
 
-test('G17: a cancel that comes to another worker than its session still finds it', async () => {
-  lab = await WorkersLab.start();
+test('G17: a cancel, or a peer’s offer, that comes to another worker than its session still finds it', async () => {
+  lab = await WorkersLab.start({ peers: ['127.0.0.1:1'] });
   const { postgres } = lab.cluster.primary;
   postgres.behaviour = 'silent';
   let made = 0;
@@ -97,6 +97,17 @@ test('G17: a cancel that comes to another worker than its session still finds it
   await lab.pointsman.waitFor('the ends', () => cancels.flat().every(({ hasEnded }) => hasEnded));
   await lab.pointsman.waitFor('the log', () => lab.said('cancel_forwarded').length === heard());
   expect(new Set(lab.said('cancel_forwarded').map(({ key }) => key))).toEqual(new Set(['known']));
+
+  const before = heard();
+  const offers = await lab.onBoth('read', async (at) => {
+    const client = await connectRaw(at);
+    client.socket.write(aPacket(0x504d0001, request.subarray(8)));
+    await lab.pointsman.waitFor('yes', () => client.received().toString() === 'Y');
+    return client;
+  });
+  for (const client of offers.flat()) client.socket.write(request);
+  await lab.pointsman.waitFor('the offered cancels', () => heard() === before + offers.flat().length);
+  for (const client of offers.flat()) client.socket.destroy();
 
   const unknown = await connectRaw(await lab.at('write'));
   unknown.socket.write(aCancelOf(7, Buffer.from('none')));

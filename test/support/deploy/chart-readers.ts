@@ -24,9 +24,9 @@ export function valuesSetBy(command: string): Readonly<Record<string, unknown>> 
   return z.record(z.string(), z.unknown()).parse(document.toJS());
 }
 
-/** The ports that a policy lets its pods connect to. */
-export function portsTo(policy: Manifest): readonly number[] {
-  const ports = z.object({ ports: z.array(z.object({ port: z.number() })) });
+/** The ports that a policy lets its pods connect to, by number or name. */
+export function portsTo(policy: Manifest): readonly (number | string)[] {
+  const ports = z.object({ ports: z.array(z.object({ port: z.union([z.number(), z.string()]) })) });
   const { spec } = z.object({ spec: z.object({ egress: z.array(ports) }) }).parse(policy);
   return spec.egress.flatMap(({ ports: some }) => some.map(({ port }) => port));
 }

@@ -35,9 +35,10 @@ export interface FakeBackend {
    * then is silent. `stalled`: does not even read. `stopping`: answers that it shuts down. `gone`: closes without a
    * word. `full`: has no room for one more. `obliging`: lets every client in and answers every message as a query that
    * selects one. `standby`: the same, and reports that it is a standby. `movable`: the same, and tells the state of its
-   * sessions, of the user `app`. `keyless`: the same, without a key for cancel requests. `cancelling`: as `movable`,
-   * and the first question to each session is cancelled. `mistaken`: as `movable`, of another user. `ahead`: as
-   * `movable`, and all transactions have ended that another such server may show.
+   * sessions, of the user `app`. `keyless`: the same, without a key for cancel requests. `keyed`: the same, and each
+   * session has its own key (`keyOf`). `cancelling`: as `movable`, and the first question to each session is cancelled.
+   * `mistaken`: as `movable`, of another user. `ahead`: as `movable`, and all transactions have ended that another such
+   * server may show.
    */
   behaviour:
     | 'echo'
@@ -51,6 +52,7 @@ export interface FakeBackend {
     | 'standby'
     | 'movable'
     | 'keyless'
+    | 'keyed'
     | 'cancelling'
     | 'mistaken'
     | 'ahead';
@@ -136,6 +138,7 @@ const ANSWERS: Partial<Record<FakeBackend['behaviour'], { readonly words: Uint8A
 const MOVABLE: ReadonlySet<FakeBackend['behaviour']> = new Set([
   'movable',
   'keyless',
+  'keyed',
   'cancelling',
   'mistaken',
   'ahead',
@@ -164,7 +167,7 @@ function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConn
   if (behaviour === 'echo') socket.pipe(socket);
   if (MOVABLE.has(behaviour)) {
     serveMovable(socket, behaviour === 'mistaken' ? 'another' : 'app', {
-      hasKey: behaviour !== 'keyless',
+      key: behaviour === 'keyless' ? undefined : behaviour === 'keyed' ? backendKeyData(...keyOf(socket)) : KEY,
       cancelsFirst: behaviour === 'cancelling',
       isAhead: behaviour === 'ahead',
     });
@@ -179,7 +182,15 @@ function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConn
   return connection;
 }
 
-const READY = [backendKeyData(42, Buffer.alloc(4, 7)), readyForQuery('I')];
+const KEY = backendKeyData(42, Buffer.alloc(4, 7));
+const READY = [KEY, readyForQuery('I')];
+
+/** Process id and secret of a `keyed` session, which no session of another such server has. */
+export function keyOf({ localPort = 0, remotePort = 0 }: Socket): readonly [processId: number, secret: Buffer] {
+  const secret = Buffer.alloc(4);
+  secret.writeUInt32BE(localPort);
+  return [remotePort, secret];
+}
 
 const WELCOMES: Partial<Record<FakeBackend['behaviour'], Uint8Array>> = {
   obliging: Buffer.concat([AUTHENTICATION_OK, ...READY]),

@@ -7,13 +7,11 @@ import {
   COMMAND_COMPLETE,
   aMessage,
   aNumber,
-  backendKeyData,
   parameterStatus,
   readyForQuery,
 } from '../sockets/messages.ts';
 
 const WELCOME = [AUTHENTICATION_OK, parameterStatus('server_version', '16.1')];
-const KEY = backendKeyData(42, Buffer.alloc(4, 7));
 /** It is always the primary of the same timeline. */
 const WAL = {
   written: '50332000',
@@ -45,15 +43,15 @@ const FIRST = 8;
 const CANCELED = encodeErrorResponse({ severity: 'ERROR', sqlState: '57014', message: 'canceled' });
 
 interface MovableOptions {
-  /** It tells its clients a key for cancel requests. */
-  readonly hasKey: boolean;
+  /** BackendKeyData for its client: the key of its cancel requests. Undefined: none. */
+  readonly key: Buffer | undefined;
   /** A cancel request hits the first question to each session. */
   readonly cancelsFirst: boolean;
   /** All transactions have ended that another such server may show. */
   readonly isAhead: boolean;
 }
 
-export function serveMovable(socket: Socket, user: string, { hasKey, cancelsFirst, isAhead }: MovableOptions): void {
+export function serveMovable(socket: Socket, user: string, { key, cancelsFirst, isAhead }: MovableOptions): void {
   let rest = Buffer.alloc(0);
   let isStarting = true;
   let sql = '';
@@ -81,7 +79,7 @@ export function serveMovable(socket: Socket, user: string, { hasKey, cancelsFirs
       if (isStarting) {
         if (message.length < FIRST || message.readUInt16BE(4) !== 3) return void socket.end('N');
         isStarting = false;
-        replies.push(...WELCOME, ...(hasKey ? [KEY] : []), readyForQuery('I'));
+        replies.push(...WELCOME, ...(key === undefined ? [] : [key]), readyForQuery('I'));
         continue;
       }
       const type = String.fromCharCode(message[0] ?? 0);

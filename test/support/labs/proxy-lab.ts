@@ -10,7 +10,7 @@ import type { Address } from '../../../src/model/member.ts';
 import type { QuestionsPolicy } from '../../../src/model/causal-reads.ts';
 import type { LoginsPolicy } from '../../../src/model/logins.ts';
 import type { MovesPolicy } from '../../../src/model/moves.ts';
-import type { OpenPositions, OpenVerifiers } from '../../../src/proxy/options.ts';
+import type { LocatePeer, OpenPositions, OpenVerifiers } from '../../../src/proxy/options.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
@@ -52,6 +52,8 @@ export interface ProxyLabOptions {
   readonly branchCaFile?: string;
   /** Other processes on the same ports, by their reports. */
   readonly peers?: Peers;
+  /** Where the other Pointsmen are. The setting `peers` has one name if this is given. */
+  readonly locatePeer?: LocatePeer;
   /** Moves are configured if this is given. */
   readonly moves?: Partial<MovesPolicy>;
   readonly logins?: LoginsPolicy;
@@ -120,6 +122,7 @@ const MOVES: MovesPolicy = {
 
 const QUESTIONS = { user: 'monitor', passwordFile: undefined, database: 'postgres', perSecond: 1000 };
 
+const PEERS: Address = { host: 'pointsmen.test', port: 6432 };
 const ANYWHERE: Address = { host: '127.0.0.1', port: 0 };
 const BRANCH_CONNECT: BranchConnectPolicy = { attemptTimeoutMs: 5_000, budgetMs: 30_000 };
 
@@ -172,6 +175,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     ...(options.snapshot === undefined ? {} : { snapshot: options.snapshot }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),
     ...(options.peers === undefined ? {} : { peers: options.peers }),
+    ...(options.locatePeer === undefined ? {} : { locatePeer: options.locatePeer, cancelPeers: [PEERS] }),
     descriptors: options.descriptors,
   });
   const bound = await proxy.listen();

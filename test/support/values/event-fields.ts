@@ -83,6 +83,7 @@ export const EVENT_FIELDS: Readonly<Record<string, EventField>> = {
   operation: text('Id of the operation.'),
   outcome: text('How it ended.'),
   own_expires_at: text("ISO 8601. The end of Pointsman's own certificate for members."),
+  peer: text('The address of another Pointsman.'),
   phase: text('A phase of the operation.'),
   pid: count('Process id.'),
   planned: text('`planned`, `unplanned` or `unknown`.'),

@@ -136,10 +136,11 @@ export const EVENT_SAMPLES: EventSamples = {
   },
   cancel_forwarded: {
     meaning:
-      'A cancel request was forwarded, or answered (no `members`). `key`: `known` (of a session here) or `unknown`.',
+      'A cancel request was forwarded, or answered (no `members`). `key`: `known` here, known to `peer`, or `unknown`.',
     samples: [
       { kind: 'cancel_forwarded', pool: 'write', key: 'known', members: ['pg-1'] },
       { kind: 'cancel_forwarded', pool: 'write', key: 'known', members: [], branch },
+      { kind: 'cancel_forwarded', pool: 'write', key: 'peer', members: [], peer: '10.0.0.6:6432' },
     ],
   },
   ...MOVE_SAMPLES,

@@ -66,6 +66,7 @@ describe('SQLSTATEs', () => {
     ['no_startup', undefined],
     ['cancel_forwarded', undefined],
     ['cancel_failed', undefined],
+    ['cancel_offered', undefined],
   ])('%s: %s', (reason, sqlState) => {
     expect(CLOSE_REASONS[reason].sqlState).toBe(sqlState);
   });

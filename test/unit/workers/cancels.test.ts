@@ -67,7 +67,7 @@ function start() {
     argument: { packet: PACKET, pool: 'write' },
   });
   const outcome = (): unknown => asking.heard.find(({ kind }) => kind === 'reply');
-  return { clock, one, two, done, outcome };
+  return { clock, asking, one, two, answers, done, outcome };
 }
 
 const asked = ({ heard }: Played): readonly string[] =>
@@ -94,6 +94,21 @@ test('a worker that answers too late does not send it: the first worker guesses 
   two.say({ kind: 'reply', id: 1, reply: true });
   await clock.advance(10_000);
   expect(asked(two)).toEqual(['find_cancel']);
+});
+
+test.each([
+  [[false, true], true],
+  [[false, false], false],
+])('a peer offers a key: the other workers say %j', async (replies, isHere) => {
+  const { asking, one, two, answers } = start();
+  const done = answers.answer(asking.handle, { kind: 'call', id: 10, what: 'find_cancel', argument: PACKET });
+  for (const [index, worker] of [one, two].entries()) worker.say({ kind: 'reply', id: 2, reply: replies[index] });
+  await done;
+  expect(asking.heard).toContainEqual({ kind: 'reply', id: 10, reply: isHere });
+  expect([asked(one), asked(two)], 'nothing is sent').toEqual([
+    ['find_cancel', 'find_cancel'],
+    ['find_cancel', 'find_cancel'],
+  ]);
 });
 
 test('a worker that dies with the request is a failure, not another guess', async () => {

@@ -208,14 +208,14 @@ test('a lost worker has no counts any more; a new one gets all counts', () => {
 
 test('counts of clients are the sum of the last reports; those of a lost worker stay, without its handshakes', () => {
   const stats = new WorkerStats();
-  const clients = { ...NO_CLIENTS, handshakes: 2, firstPackets: [3, 1, 0, 0, 0, 0, 0] };
+  const clients = { ...NO_CLIENTS, handshakes: 2, firstPackets: [3, 1, 0, 0, 0, 0, 0, 0] };
   stats.update(1, aReport({}, { clients: { ...clients, firstPackets: NO_CLIENTS.firstPackets } }), 0);
   stats.update(1, aReport({}, { clients }), 0);
   stats.update(2, aReport({}, { clients }), 0);
-  expect(stats.clients()).toEqual({ ...NO_CLIENTS, handshakes: 4, firstPackets: [6, 2, 0, 0, 0, 0, 0] });
+  expect(stats.clients()).toEqual({ ...NO_CLIENTS, handshakes: 4, firstPackets: [6, 2, 0, 0, 0, 0, 0, 0] });
   stats.remove(1, 'died', 0);
   stats.update(3, aReport({}, { clients: { ...clients, handshakes: 0 } }), 0);
-  expect(stats.clients()).toEqual({ ...NO_CLIENTS, handshakes: 2, firstPackets: [9, 3, 0, 0, 0, 0, 0] });
+  expect(stats.clients()).toEqual({ ...NO_CLIENTS, handshakes: 2, firstPackets: [9, 3, 0, 0, 0, 0, 0, 0] });
 });
 
 function endsAfter(...events: readonly ProxyEvent[]): readonly ProxyEvent[] {

@@ -23,6 +23,9 @@
     "grace" (printf "%ss" (include "pointsman.shutdown.grace" .))
     "drain_timeout" (printf "%ss" (include "pointsman.shutdown.drain" .)))
   "log" (dict "format" "json") }}
+{{- if eq .Values.mode "standalone" }}
+{{- $_ := set $own "peers" (list (printf "%s-metrics:%d" (include "pointsman.fullname" .) (int $ports.write))) }}
+{{- end }}
 {{- if .Values.tls.secretName }}
 {{- $tls := dict "mode" .Values.tls.mode "cert" "/etc/pointsman-tls/tls.crt" "key" "/etc/pointsman-tls/tls.key" }}
 {{- $_ := set $own "client" (dict "tls" $tls) }}

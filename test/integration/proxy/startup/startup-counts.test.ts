@@ -45,6 +45,7 @@ test.each<[string, readonly Uint8Array[], Readonly<Record<string, number>>]>([
   ['declined encryption, twice', [GSSENC_REQUEST, SSL_REQUEST, aStartup()], { gssenc_request: 1, 'plain 3.0': 1 }],
   ['direct TLS', [CLIENT_HELLO], { tls: 1, passthrough: 1 }],
   ['a cancel', [aCancelRequest()], { cancel_request: 1 }],
+  ['an offer of one', [aPacket(0x504d0001, Buffer.alloc(8))], { cancel_offer: 1 }],
   ['HTTP', [Buffer.from('GET / HTTP/1.1\r\n\r\n')], { http: 1 }],
 ])('%s', async (_, packets, expected) => {
   const client = await connectRaw(lab.address('write'));

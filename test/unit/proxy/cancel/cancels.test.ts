@@ -37,6 +37,8 @@ class Lab {
       onEvent: (event) => void this.events.push(event),
       ...(peers === undefined ? {} : { peers }),
       registry: new SessionRegistry(),
+      policy: () => ({}),
+      dialPeer: () => expect.unreachable('no peer is set'),
       dial: (server, _limits, onResult) => {
         const connect = (): PassThrough => {
           const socket = new PassThrough();

@@ -21,6 +21,12 @@ test.each([
     aCancelRequest(257),
     { kind: 'invalid', why: 'invalid length of cancel request: 269' },
   ],
+  ['an offer of another Pointsman', aPacket(0x504d0001, Buffer.alloc(8)), { kind: 'cancel_offer', length: 16 }],
+  [
+    'an offer without a key',
+    aPacket(0x504d0001, Buffer.alloc(4)),
+    { kind: 'invalid', why: 'invalid length of cancel request: 12' },
+  ],
   ['protocol 3.2', aPacket(0x00030002), { kind: 'startup', length: 8, major: 3, minor: 2 }],
   ['protocol 2', aPacket(0x00020000), { kind: 'startup', length: 8, major: 2, minor: 0 }],
   ['an unknown major', aPacket(0x7fff0001), { kind: 'startup', length: 8, major: 0x7fff, minor: 1 }],
