@@ -50,6 +50,10 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
     ['this.#slices.length > SLICES', 'false'],
   ),
   survivorsOf('proxy/reads/late-episodes', 'an episode that is over has no timer', ['episode === undefined', 'false']),
+  survivorsOf('proxy/reads/read-train', 'a read without a word was not behind', [
+    '{ word: undefined, wasBehind: false }',
+    '{}',
+  ]),
   survivorsOf('proxy/reads/read-gate', 'the arrival sets it before it is read', ['false', 'true']),
   survivorsOf('cluster/switchover/procedure', 'each cancel names who cancels', ["'the operator'", '""']),
   survivorsOf(

@@ -284,7 +284,6 @@ export class ReadGate implements TransactionGate {
   #goBack(): void {
     const { session, clock } = this.#options;
     const wait = this.#wait;
-    this.#isMoving = true;
     // A session that cannot move is not asked at each read.
     this.#detourSince = clock.now();
     session.movable?.request('fallback_over', ({ kind }) => {

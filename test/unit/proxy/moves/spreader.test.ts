@@ -4,7 +4,7 @@ import type { PoolPolicy } from '../../../../src/model/policy.ts';
 import { Picker } from '../../../../src/proxy/connect/picker.ts';
 import { Spreader } from '../../../../src/proxy/moves/spreader.ts';
 import { SessionRegistry } from '../../../../src/proxy/session-registry.ts';
-import type { Movable, SessionHandle } from '../../../../src/proxy/stage.ts';
+import type { Movable, MoveGoal, SessionHandle } from '../../../../src/proxy/stage.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { aPool } from '../../../support/values/builders.ts';
 import { aSessionHandle } from '../../../support/values/sessions.ts';
@@ -26,7 +26,10 @@ let isShared: boolean;
 let moves: Map<number, number[]>;
 let asked: number;
 let moveMs: number;
-let answer: 'moves' | 'stays' | 'fails' | 'comes back';
+let answer: 'moves' | 'stays' | 'is busy' | 'fails' | 'comes back';
+let state: SessionHandle['state'];
+/** The way to the member, as the last session that was asked got it. */
+let way: MoveGoal | undefined;
 let table = aTableOf({});
 let picker: Picker;
 let spreader: Spreader;
@@ -39,7 +42,7 @@ function random(): number {
 
 beforeEach(() => {
   [clock, registry, moves, asked, answer, seed] = [new ManualClock(0), new SessionRegistry(), new Map(), 0, 'moves', 7];
-  [hasMoves, isShared, moveMs] = [true, false, 20];
+  [hasMoves, isShared, moveMs, state] = [true, false, 20, 'relaying'];
   registry.learn(['read']);
   pool = aPool({ slowStartMs: 30_000, rebalance: { perSecond: 50 } });
   const drains = { hurry() {}, isClearing: () => false };
@@ -87,6 +90,8 @@ function openOne(first: Name): void {
     request() {},
     requestWhenIdle(_, __, onProgress, goal) {
       asked += 1;
+      way = goal;
+      if (answer === 'is busy') return onProgress({ kind: 'stayed', reason: 'busy' });
       if (answer === 'stays') return onProgress({ kind: 'stayed', reason: 'listening' });
       if (answer === 'fails') return onProgress({ kind: 'failed', reason: 'move_restore', detail: undefined });
       const suits = (answer === 'moves' ? goal?.next()?.suits : undefined) ?? (() => false);
@@ -105,7 +110,7 @@ function openOne(first: Name): void {
     shown: () => ({ moved: 0 }),
   };
   const assignment = () => ({ member: at, address: ADDRESSES[at], isFallback: false, isLagging: false });
-  const session = aSessionHandle({ id, pool: 'read', assignment, movable });
+  const session = aSessionHandle({ id, pool: 'read', state, assignment, movable });
   registry.add(session);
   place(session, first);
 }
@@ -248,11 +253,45 @@ test.each([
   expect([asked, clock.pending()]).toEqual([0, 0]);
 });
 
-test('while the pool uses its fallback, or every member lags, nobody moves', async () => {
+test.each([
+  ['the pool uses its fallback', { fallback: { pool: 'write', maxSessions: 100 } }],
+  ['every member lags', { lagging: { maxSessions: 100 } }],
+])('while %s nobody moves', async (_, way) => {
   comesBack(60);
-  decide({ ...opens('a', 'b', 'c'), lagging: { maxSessions: 100 } });
+  decide({ ...opens('a', 'b', 'c'), ...way });
   await clock.advance(60_000);
   expect(asked).toBe(0);
+});
+
+test('a session that was busy all the time is asked again after 30 s', async () => {
+  answer = 'is busy';
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 50 } });
+  comesBack(6);
+  await clock.advance(34_000);
+  expect(asked).toBe(6);
+  await clock.advance(2_000);
+  expect(asked).toBe(12);
+});
+
+test('a session that relays nothing is not asked', async () => {
+  state = 'parked';
+  comesBack(60);
+  await clock.advance(60_000);
+  expect(asked).toBe(0);
+});
+
+test('a way leads to the member for eight attempts, while the member is open', async () => {
+  answer = 'is busy';
+  comesBack(6);
+  await clock.advance(40_000);
+  const routes = Array.from({ length: 9 }, () => way?.next());
+  expect(routes.map((route) => route?.suits({ member: 'c', address: C }))).toEqual([...Array(8).fill(true), undefined]);
+  expect(routes[0]?.suits({ member: 'a', address: A })).toBe(false);
+  asked = 0;
+  await clock.advance(60_000);
+  expect(asked).toBeGreaterThan(0);
+  decide(opens('a', 'b'));
+  expect(way?.next()).toBeUndefined();
 });
 
 test('after stop() it leaves no timer, and begins none', () => {

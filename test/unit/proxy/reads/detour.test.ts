@@ -69,7 +69,8 @@ async function onDetour({ keeps = false, hasMembers = true, isMovable = true }: 
   gate.startsAt(primary, () => undefined);
   isFree = true;
   canMove = isMovable;
-  return { clock, counts, moves, gate, stays: () => endings.at(-1)?.({ kind: 'stayed' }) };
+  const progress = (kind: string): void => endings.at(-1)?.({ kind });
+  return { clock, counts, moves, gate, progress, stays: () => progress('stayed') };
 }
 
 test('the way back counts nowhere', async () => {
@@ -105,6 +106,17 @@ test('one that cannot go back runs its read at the primary, and tries again afte
   gate.holds();
   expect(moves).toEqual(['lagging', 'fallback_over', 'fallback_over']);
   expect(counts.counts().waiting).toBe(1);
+});
+
+test('its read waits while it is on its way back, and does not end a second time', async () => {
+  const { clock, counts, gate, progress, stays } = await onDetour();
+  await clock.advance(10_000);
+  gate.holds();
+  progress('parked');
+  expect([gate.takesPass(), counts.counts().waiting]).toEqual([false, 1]);
+  gate.leaves();
+  stays();
+  expect([gate.takesPass(), counts.counts().waiting]).toEqual([false, 0]);
 });
 
 test.each([
