@@ -13,6 +13,7 @@ const moves = z.strictObject({
       to: z.string(),
       cause: z.string().describe('A key of on_leave, switchover, restart, or rebalance.'),
       gap_ms: count.describe('Without a server.'),
+      aborted: z.boolean().describe('Its transaction was rolled back for that (moves.on_stays: abort).'),
       age_seconds: seconds,
     })
     .nullable()

@@ -68,6 +68,7 @@ const sessionCounts = z.strictObject({
   not_served: count.describe('Held clients that were refused before there was a primary.'),
   ended: count.describe('Between two transactions.'),
   parked: count.describe('Left the primary instead of ending. Their clients wait for the next server.'),
+  aborted: count.describe('Parked sessions whose transaction was rolled back for that (moves.on_stays: abort).'),
   moved: count.describe('Parked sessions that go on: with the next primary, or with the old one if it stays.'),
   move_failed: count.describe('Parked sessions that ended because they could not go on.'),
   cut: count.describe('In a transaction at the end of the time for it, or with TLS that cannot be read.'),

@@ -40,8 +40,8 @@ export interface MovesPolicy {
   readonly maxStateBytes: number;
   /** Custom settings (`app.tenant`) besides those that are learned. */
   readonly settings: readonly string[];
-  /** The end of a session that cannot move. */
-  readonly onStays: 'drain' | 'close';
+  /** The end of a session that cannot move. `abort`: as `close`, but an open transaction is ended, and it moves. */
+  readonly onStays: 'drain' | 'close' | 'abort';
 }
 
 /** The READING_SETTINGS whose changes the server tells by itself (GUC_REPORT), and the others. */

@@ -169,6 +169,12 @@ export interface Movable {
   request(cause: MoveCause, onProgress: (progress: Progress) => void, goal?: MoveGoal): void;
   /** As `request`, but waits for the end of its transaction, for `limitMs` at most. */
   requestWhenIdle(cause: MoveCause, limitMs: number, onProgress: (progress: Progress) => void, goal?: MoveGoal): void;
+  /**
+   * As `request`, for a session that waits in a transaction: the transaction is rolled back, and its client reads
+   * `error` where it expects an answer next. A session that does not move then must be ended by the caller,
+   * synchronously.
+   */
+  abort(cause: MoveCause, error: Uint8Array, onProgress: (progress: Progress) => void): void;
   /** Its server is gone by all evidence. True: it is parked, and will go on at the next primary, or end. */
   lose(): boolean;
   /** Asks its server, and moves nothing. Calls `onAnswer` once, or not at all if the session ends before. */

@@ -23,6 +23,8 @@ export type MoveEvent =
       readonly kind: 'session_parked';
       readonly member: MemberName;
       readonly cause: MoveCause;
+      /** Its transaction was ended for that. */
+      readonly hasAborted?: true;
     })
   | (OfSession & {
       readonly kind: 'session_moved';

@@ -28,6 +28,8 @@ export interface SessionMoves {
     readonly to: MemberName;
     readonly cause: MoveCause;
     readonly gapMs: number;
+    /** Its transaction was rolled back for that. */
+    readonly hasAborted?: true;
     readonly at: Instant;
   };
   /** Whether it can move. `at`: of the server's answer; absent: known without a question. Absent: not asked yet. */

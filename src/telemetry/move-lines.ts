@@ -14,8 +14,11 @@ export const MOVE_LINES: MoveLines = {
       'trace',
       () => `session ${session}: ${member} was asked for its state in ${durationText(durationMs)}: ${result}`,
     ),
-  session_parked: ({ session, member, cause }) =>
-    line('debug', () => `session ${session}: parked, has left ${member} (${cause})`),
+  session_parked: ({ session, member, cause, hasAborted }) =>
+    line('debug', () => {
+      const aborted = hasAborted === true ? ', its transaction was rolled back' : '';
+      return `session ${session}: parked, has left ${member} (${cause})${aborted}`;
+    }),
   session_moved: ({ session, from, to, gapMs, loginMs, wasWaiting }) =>
     line('debug', () => {
       const gap = `gap ${durationText(gapMs)}, login ${durationText(loginMs)}`;

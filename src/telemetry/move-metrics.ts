@@ -31,6 +31,13 @@ export const MOVE_METRICS: readonly EventMetric[] = [
     },
   ),
   ofEvents(
+    'pointsman_transactions_aborted_total',
+    'Open transactions that were rolled back so that their sessions could move (moves.on_stays: abort), by cause.',
+    ['pool', 'cause'],
+    { session_parked: ({ pool, cause, hasAborted }) => (hasAborted === true ? [[{ pool, cause }, 1]] : []) },
+    { initial: (pool) => MOVE_CAUSES.map((cause) => [{ pool, cause }, 0] as const) },
+  ),
+  ofEvents(
     'pointsman_move_seconds',
     'Moved sessions: time from the connect to the next server until their state was restored there.',
     [],

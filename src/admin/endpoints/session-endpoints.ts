@@ -181,6 +181,7 @@ function movesDocument(
             to: last.to,
             cause: last.cause,
             gap_ms: Math.round(last.gapMs),
+            aborted: last.hasAborted === true,
             age_seconds: seconds(now - last.at),
           },
     answer:

@@ -131,10 +131,15 @@ function movesText({ moved, last, answer }: Moves, { id, activity }: SessionRow)
   ];
 }
 
-function lastText(moved: number, { from, to, cause, gap_ms: gapMs, age_seconds: age = 0 }: NonNullable<Moves['last']>) {
+function lastText(
+  moved: number,
+  { from, to, cause, gap_ms: gapMs, aborted, age_seconds: age = 0 }: NonNullable<Moves['last']>,
+): string {
   const often = moved === 1 ? 'moved once' : `moved ${moved} times, the last time`;
   const when = `${durationText(age * 1000)} ago (${cause})`;
-  return `${often} from ${shown(from)} to ${shown(to)} ${when}, ${durationText(gapMs)} without a server`;
+  return `${often} from ${shown(from)} to ${shown(to)} ${when}, ${durationText(gapMs)} without a server${
+    aborted === true ? ', after its transaction was rolled back' : ''
+  }`;
 }
 
 function answerText({ movable, reason, detail, age_seconds: age }: NonNullable<Moves['answer']>): string {

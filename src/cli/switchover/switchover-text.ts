@@ -94,12 +94,13 @@ export function phaseText({ phase, duration_ms: ms }: Operation['phases'][number
 /** One line about the whole. */
 export function endText({ outcome, why, sessions, ...operation }: Operation, io: CliIo): string {
   const { held, longest_wait_ms: longest, not_served: refused, ended, cut, lost } = sessions;
-  const { parked, moved, move_failed: failed } = sessions;
+  const { parked, aborted, moved, move_failed: failed } = sessions;
   const gap = operation.without_primary_ms;
   const facts = [
     `${countText(held, 'client')} held${held === 0 ? '' : ` (the longest for ${durationText(longest)})`}`,
     ...(refused === 0 ? [] : [`${refused} of them not served`]),
     ...(parked === 0 ? [] : [`${countText(moved, 'session')} moved`]),
+    ...(aborted === 0 ? [] : [`${countText(aborted, 'transaction')} rolled back`]),
     ...(failed === 0 ? [] : [`${failed} could not move`]),
     `${countText(ended, 'session')} ended`,
     `${cut} cut`,

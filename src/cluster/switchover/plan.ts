@@ -97,8 +97,16 @@ export function planSwitchover(
       ...(cluster === undefined ? [] : candidateProblems(candidates, cluster, request)),
       ...(isFleet ? fleetProblems(hold, cluster) : timeProblems(request, hold)),
     ],
-    warnings: config.kind === 'read' ? [] : [`the configuration of the cluster is unknown: ${config.why}`],
+    warnings: [
+      ...(config.kind === 'read' ? [] : [`the configuration of the cluster is unknown: ${config.why}`]),
+      ...(isFleet || own.policy.moves?.onStays !== 'abort' ? [] : [abortText(request)]),
+    ],
   };
+}
+
+function abortText({ transactionMs }: HeldSwitchoverRequest): string {
+  const when = `a transaction that is open after ${durationText(transactionMs)} is rolled back`;
+  return `${when}, and its client reads SQLSTATE 40001 (moves.on_stays: abort)`;
 }
 
 function clusterProblems(

@@ -21,6 +21,8 @@ export class SessionTally {
   /** Each session that was parked, and the ones that are parked or moving now. */
   readonly #parked = new Set<number>();
   readonly #parkedNow = new Set<number>();
+  /** Those with a transaction that was rolled back. */
+  #aborted = 0;
   #moved = 0;
   #moveFailed = 0;
 
@@ -36,6 +38,7 @@ export class SessionTally {
     } else if (event.kind === 'session_parked' && event.member === this.#member && event.cause === 'switchover') {
       this.#parked.add(event.session);
       this.#parkedNow.add(event.session);
+      if (event.hasAborted === true) this.#aborted += 1;
     } else if (event.kind === 'session_moved') {
       if (this.#parkedNow.delete(event.session)) this.#moved += 1;
     } else if (event.kind === 'session_closed') {
@@ -74,6 +77,7 @@ export class SessionTally {
       not_served: this.#waits.ended('timeout', 'refused'),
       ended: Math.max(0, gone - this.#cut - this.#lost - this.#closed - this.#parked.size),
       parked: this.#parked.size,
+      aborted: this.#aborted,
       moved: this.#moved,
       move_failed: this.#moveFailed,
       cut: this.#cut,

@@ -102,9 +102,10 @@ export const moves = z.strictObject({
     { example: '[app.tenant]' },
   ),
   on_stays: key(
-    choice(['drain', 'close']).default('drain'),
+    choice(['drain', 'close', 'abort']).default('drain'),
     `How a session ends that cannot move. \`drain\`: between two of its transactions, and after \`drain_timeout\`
-    anyway. \`close\`: the same, after \`wait\`.`,
+    anyway. \`close\`: the same, after \`wait\`. \`abort\`: the same as \`close\`, but a transaction that waits for its
+    client then is rolled back, its client reads an error with SQLSTATE 40001, and the session moves.`,
   ),
 });
 

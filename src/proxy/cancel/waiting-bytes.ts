@@ -3,8 +3,9 @@
 // the extended protocol up to their Sync. Messages before it that run nothing are answered with it. The rest of a
 // request that is not there yet is dropped as it arrives.
 import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
+import { firstRequest } from '../../wire/follow/first-request.ts';
 import { FrameWalker, grammarOf } from '../../wire/follow/frames.ts';
-import { encodeReadyForQuery, joined } from '../../wire/messages/server-messages.ts';
+import { encodeReadyForQuery, joined, type BlockStatus } from '../../wire/messages/server-messages.ts';
 import { HEADER, bodySize, endOfMessage } from '../../wire/messages/header.ts';
 import { GrowingBuffer } from '../../wire/messages/growing-buffer.ts';
 
@@ -33,10 +34,20 @@ const CANCELED = encodeErrorResponse({
   message: 'canceling statement due to user request',
   detail: 'No server has seen the statement: it waited in Pointsman.',
 });
-const READY = encodeReadyForQuery('idle');
+
+/** The transaction of a client was ended, and its next request reads that. */
+export interface OwedError {
+  /** An ErrorResponse that ends the statement alone. */
+  readonly error: Uint8Array;
+  /** The text of a statement that the client has prepared. */
+  readonly textOf: (name: string) => string | undefined;
+}
 
 export class WaitingBytes {
   readonly #buffer = new GrowingBuffer();
+  /** As the client knows it behind the last answer. */
+  #status: BlockStatus = 'idle';
+  #owed: OwedError | undefined;
   #taken: StatementCut | undefined;
   #hasLostUnnamed = false;
 
@@ -54,7 +65,7 @@ export class WaitingBytes {
     const taken = this.#taken;
     if (taken === undefined) {
       this.#buffer.append(chunk);
-      return undefined;
+      return this.#owed && this.#pay(this.#owed);
     }
     const length = taken.take(chunk);
     const isOver = taken.isOver();
@@ -64,7 +75,7 @@ export class WaitingBytes {
     // The server judges what is none of its protocol.
     if (!taken.isFollowing()) this.#buffer.append(taken.invalidHeader());
     this.#buffer.append(chunk.subarray(length));
-    return isOver ? READY : undefined;
+    return isOver ? encodeReadyForQuery(this.#status) : undefined;
   }
 
   /**
@@ -72,13 +83,28 @@ export class WaitingBytes {
    * is the first that waits.
    */
   cancelFirst(error = CANCELED): Uint8Array | undefined {
-    const bytes = this.bytes();
-    const { at, syncs } = beforeStatement(bytes);
-    const first = bytes[at];
-    if (this.#taken !== undefined || first === undefined || !(SINGLE.has(first) || SERIES.has(first))) return undefined;
-    this.#buffer.clear();
-    this.#taken = new StatementCut(SERIES.has(first));
-    return joined([...Array<Uint8Array>(syncs).fill(READY), error, this.add(bytes.subarray(at)) ?? NOTHING]);
+    if (this.#owed !== undefined || this.#taken !== undefined) return undefined;
+    return this.#takeFirst(error, this.#status);
+  }
+
+  /**
+   * The client is in a transaction, which has ended: `open`, as it knows it, and its first request reads the error, but
+   * for a ROLLBACK; without an error the client knows that it has failed. Returns messages for the client.
+   */
+  owes(owed: OwedError | undefined): Uint8Array | undefined {
+    this.#status = owed === undefined ? 'failed' : 'in_transaction';
+    this.#owed = owed;
+    return owed && this.#pay(owed);
+  }
+
+  /** The error of `owes` is not told yet. */
+  isOwing(): boolean {
+    return this.#owed !== undefined;
+  }
+
+  /** As the client knows it behind the answers so far. */
+  status(): BlockStatus {
+    return this.#status;
   }
 
   /** The rest of a cancelled request is still to come. */
@@ -93,6 +119,39 @@ export class WaitingBytes {
   hasLostUnnamed(): boolean {
     return this.#hasLostUnnamed;
   }
+
+  /** `before`: the state in the answer to a Sync before the request. */
+  #takeFirst(error: Uint8Array, before: BlockStatus): Uint8Array | undefined {
+    const bytes = this.bytes();
+    const { at, syncs } = beforeStatement(bytes);
+    const first = bytes[at];
+    if (first === undefined || !(SINGLE.has(first) || SERIES.has(first))) return undefined;
+    this.#buffer.clear();
+    this.#taken = new StatementCut(SERIES.has(first));
+    return joined([...answersOf(syncs, before), error, this.add(bytes.subarray(at)) ?? NOTHING]);
+  }
+
+  #pay({ error, textOf }: OwedError): Uint8Array {
+    const bytes = this.bytes();
+    const { at, syncs } = beforeStatement(bytes);
+    const asked = firstRequest(bytes.subarray(at), textOf);
+    if (asked === 'commit' || asked === 'other') {
+      this.#owed = undefined;
+      this.#status = asked === 'commit' ? 'idle' : 'failed';
+      return this.#takeFirst(error, 'in_transaction') ?? NOTHING;
+    }
+    this.#buffer.clear();
+    this.#buffer.append(bytes.subarray(at));
+    if (asked === 'rollback') {
+      this.#owed = undefined;
+      this.#status = 'failed';
+    }
+    return joined(answersOf(syncs, 'in_transaction'));
+  }
+}
+
+function answersOf(syncs: number, status: BlockStatus): readonly Uint8Array[] {
+  return Array<Uint8Array>(syncs).fill(encodeReadyForQuery(status));
 }
 
 /** Where the first statement begins. The server would answer each Sync before it, and ignore the rest. */

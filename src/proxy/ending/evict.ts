@@ -14,7 +14,8 @@ import { nothing, once } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
 import type { SessionRegistry } from '../session-registry.ts';
-import type { Movable, SessionHandle } from '../stage.ts';
+import { abortedTransaction } from '../messages/aborted-transaction.ts';
+import type { Movable, Progress, SessionHandle } from '../stage.ts';
 import type { Drain, Drains } from './drains.ts';
 import type { ParkAnswer } from './parking.ts';
 
@@ -47,7 +48,8 @@ function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves
   const { pool, member, address, cause, mode, afterMs } = action;
   const limitMs = (): number => {
     const policy = mode === 'move' ? moves?.() : undefined;
-    return action.limitMs ?? (policy?.onStays === 'close' ? policy.waitMs : drainTimeoutMs(pool));
+    const isAfterWait = policy !== undefined && policy.onStays !== 'drain';
+    return action.limitMs ?? (isAfterWait ? policy.waitMs : drainTimeoutMs(pool));
   };
   return {
     key: JSON.stringify([pool, member, addressText(address)]),
@@ -55,7 +57,9 @@ function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves
     sessions: () => registry.at(pool, member, address),
     // With `keepsPinned` a session that cannot move stays.
     end: (session) =>
-      action.keepsPinned === true ? session.movable?.request(cause, nothing) : leave(session, action, clock),
+      action.keepsPinned === true
+        ? session.movable?.request(cause, nothing)
+        : leave(session, action, clock, moves?.()?.onStays === 'abort'),
     isOver: () => isOver(action, table()),
     afterMs,
     limitMs: () => (mode === 'drain_idle' ? undefined : limitMs()),
@@ -98,7 +102,8 @@ function isSuperseded({ why }: Action): boolean {
   return why.code === 'superseded';
 }
 
-function leave(session: SessionHandle, action: Action, clock: Clock): void {
+/** `aborts`: an open transaction is ended, and its session moves. */
+function leave(session: SessionHandle, action: Action, clock: Clock, aborts: boolean): void {
   const { address, cause, mode } = action;
   if (session.state !== 'relaying') return asStepOf(session, () => session.reroute(true));
   // It has moved since the drain began.
@@ -106,11 +111,15 @@ function leave(session: SessionHandle, action: Action, clock: Clock): void {
   const isLost = cause === 'dead' || cause === 'silent' || cause === 'demoted';
   if (isLost && session.movable?.lose() === true) return undefined;
   const { reason, detail } = endOf(session, action, clock);
-  const mayMove = (isOperation(cause) || mode === 'move') && !isSuperseded(action) && session.isIdle();
-  if (!mayMove || session.movable === undefined) return session.end(reason, detail);
-  return session.movable.request(cause, (progress) => {
+  const mayMove = (isOperation(cause) || mode === 'move') && !isSuperseded(action);
+  const { movable } = session;
+  const onProgress = (progress: Progress): void => {
     if (progress.kind === 'stayed') session.end(reason, `${detail}${stayedText(progress)}`);
-  });
+  };
+  if (mayMove && session.isIdle() && movable !== undefined) return movable.request(cause, onProgress);
+  const mayAbort = mayMove && aborts && !isLost;
+  if (!mayAbort || movable === undefined) return session.end(reason, detail);
+  return movable.abort(cause, abortedTransaction(detail), onProgress);
 }
 
 /** Calls `onAnswer` once, when the session is parked, has ended, or stays. */

@@ -4,6 +4,7 @@ import type { Loss } from '../../core/coverage.ts';
 import type { BackendEnding, MoveCause } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState } from '../../model/moves.ts';
+import type { OwedError } from '../cancel/waiting-bytes.ts';
 import type { Assignment, MoveGoal } from '../stage.ts';
 import type { LoginStep } from './log-in-again.ts';
 
@@ -16,8 +17,15 @@ export interface Departure {
   readonly shown: SeenPosition | undefined;
   /** Absent: any open member of its pool. */
   readonly goal?: MoveGoal | undefined;
+  /** Set where its transaction was ended for that. */
+  readonly aborted?: AbortedTransaction | undefined;
   /** Set where its server was lost without warning. */
   readonly loss?: ServerLoss;
+}
+
+export interface AbortedTransaction {
+  /** For the next request of its client. Undefined: the transaction had failed already. */
+  readonly owed: OwedError | undefined;
 }
 
 export interface ServerLoss extends Loss {
@@ -31,7 +39,9 @@ export interface ServerLoss extends Loss {
 export type AttemptStep = 'connecting' | LoginStep;
 
 /**
- * `unsure`: its server has ended it, and is being asked whether it meant this session alone. `queued`: it waits for its
- * turn. `paused`: its last attempt has failed. The session is parked in these, and moving in the others.
+ * `unsure`: its server has ended it, and is being asked whether it meant this session alone. `owing`: its transaction
+ * was ended, and its client has not asked for anything since. `queued`: it waits for its turn. `paused`: its last
+ * attempt has failed. The session is parked in these, and moving in the others.
  */
-export type TravelStep = 'unsure' | 'queued' | 'paused' | AttemptStep;
+export type ParkedStep = 'unsure' | 'owing' | 'queued' | 'paused';
+export type TravelStep = ParkedStep | AttemptStep;

@@ -7,6 +7,7 @@ import type { CarriedState, VerifierLookup } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
 import { BackendLogin, type BackendLoginOptions, type BackendLoginStep } from '../../wire/talk/backend-login.ts';
 import type { CancelKey } from '../../wire/messages/cancel-key.ts';
+import { FailedTransaction } from '../../wire/talk/failed-transaction.ts';
 import { SessionRestore, type CarriedUnnamed } from '../../wire/talk/session-restore.ts';
 import { mayPass } from '../../wire/messages/sql-state.ts';
 import { HASHES, nodeCrypto } from '../hashes.ts';
@@ -44,6 +45,8 @@ export interface LogInAgainOptions extends Pick<BackendLoginOptions, 'startup' |
   readonly findVerifier: () => Promise<VerifierLookup>;
   readonly state: CarriedState;
   readonly unnamed: CarriedUnnamed | undefined;
+  /** Last of all, a transaction is begun that fails. */
+  readonly hasFailed: boolean;
   /** The next server must have all that the old one has shown. Undefined: that is proven already. */
   readonly check: FreshnessCheck | undefined;
   readonly clock: Clock;
@@ -68,6 +71,8 @@ export class LogInAgain {
   #key: CancelKey | undefined;
   #catchingUp: CatchingUp | undefined;
   #restore: SessionRestore | undefined;
+  #failing: FailedTransaction | undefined;
+  #isUnnamedRefused = false;
   #isDone = false;
 
   constructor(options: LogInAgainOptions) {
@@ -111,7 +116,8 @@ export class LogInAgain {
   }
 
   readonly #received = (chunk: Uint8Array): void => {
-    if (this.#restore !== undefined) this.#restored(this.#restore, chunk);
+    if (this.#failing !== undefined) this.#hasFailed(this.#failing, chunk);
+    else if (this.#restore !== undefined) this.#restored(this.#restore, chunk);
     else if (this.#catchingUp !== undefined) this.#catchingUp.take(chunk);
     else if (this.#login !== undefined) this.#loggedIn(this.#login.take(chunk));
   };
@@ -175,10 +181,30 @@ export class LogInAgain {
     if (found !== undefined && found.kind !== 'caught_up') {
       return this.#fail('move_uncovered', 'what the old server has shown may be lost', found.kind === 'not_yet');
     }
+    this.#parameters = new Map([...this.#parameters, ...parameters]);
+    this.#isUnnamedRefused = result.isUnnamedRefused === true;
+    return this.#options.hasFailed ? this.#fails(rest) : this.#done(rest);
+  }
+
+  #fails(rest: Uint8Array): void {
+    this.#failing = new FailedTransaction();
+    this.#options.backend.write(this.#failing.start());
+    if (rest.length > 0) this.#hasFailed(this.#failing, rest);
+  }
+
+  #hasFailed(failing: FailedTransaction, chunk: Uint8Array): void {
+    const step = failing.take(chunk);
+    if (step.kind !== 'done') return undefined;
+    const { error, parameters, rest } = step;
+    if (error !== undefined) return this.#fail('move_restore', error.message, mayPass(error.sqlState));
+    this.#parameters = new Map([...this.#parameters, ...parameters]);
+    return this.#done(rest);
+  }
+
+  #done(rest: Uint8Array): void {
     this.#leave().pause();
-    const told = new Map([...this.#parameters, ...parameters]);
-    const isUnnamedRefused = result.isUnnamedRefused === true;
-    return this.#options.onDone({ key: this.#key, parameters: told, isUnnamedRefused, rest });
+    const [parameters, isUnnamedRefused] = [this.#parameters, this.#isUnnamedRefused];
+    this.#options.onDone({ key: this.#key, parameters, isUnnamedRefused, rest });
   }
 
   #fail(reason: MoveFailure, detail: string, isForNow: boolean): void {

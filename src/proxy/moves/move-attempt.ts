@@ -33,6 +33,8 @@ export interface MoveAttemptOptions {
   readonly role: string;
   readonly login: RepeatableLogin;
   readonly unnamed: () => CarriedUnnamed | undefined;
+  /** The session goes on in a transaction that has failed. */
+  readonly hasFailed: boolean;
   readonly onStep: (step: AttemptStep) => void;
   readonly onReached: (reached: ReachedServer) => void;
   /** Another attempt may succeed, after the pause. */
@@ -102,7 +104,7 @@ export class MoveAttempt {
 
   #logIn(target: Target, backend: Socket): void {
     const { session, mover, packet } = this.#parts;
-    const { departure, role, login, unnamed, onStep } = this.#options;
+    const { departure, role, login, unnamed, hasFailed, onStep } = this.#options;
     const { shown, state } = departure;
     onStep('logging_in');
     this.#login = new LogInAgain({
@@ -113,6 +115,7 @@ export class MoveAttempt {
       findVerifier: () => mover.verifiers.find(target, role),
       state,
       unnamed: unnamed(),
+      hasFailed,
       check: shown && mover.freshness(session.pool).bind(shown, target.member),
       clock: mover.clock,
       onStep,

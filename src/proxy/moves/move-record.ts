@@ -19,9 +19,10 @@ export class MoveRecord {
     to: MemberName,
     at: Instant,
   ): void {
-    const { from, cause } = departure;
+    const { from, cause, aborted } = departure;
     this.#moved += 1;
-    this.#last = { from, to, cause, gapMs: at - parkedAt, at };
+    const isAborted = aborted?.owed === undefined ? {} : { hasAborted: true as const };
+    this.#last = { from, to, cause, gapMs: at - parkedAt, ...isAborted, at };
   }
 
   /** `before`: what is known without a question. `underway`: while it is parked or moving. */

@@ -200,7 +200,7 @@ export class Mover {
 
   /** Undefined: it is moving. */
   waitsFor({ step, pool, departure }: Passenger): string | undefined {
-    if (step !== 'unsure' && step !== 'queued' && step !== 'paused') return undefined;
+    if (step !== 'unsure' && step !== 'owing' && step !== 'queued' && step !== 'paused') return undefined;
     const { table, registry } = this.#options;
     const { from, shown } = departure;
     const route = table().pools.get(pool)?.route;

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import { encodeParameterStatus } from '../../wire/messages/server-messages.ts';
-import { WaitingBytes } from '../cancel/waiting-bytes.ts';
+import { WaitingBytes, type OwedError } from '../cancel/waiting-bytes.ts';
 import { NodeHandle } from '../relay/direct/node-handle.ts';
 
 /** The most that is read ahead, but for the rest of one read. Then the kernel keeps the rest. Bytes. */
@@ -29,8 +29,19 @@ export interface ParkedClientOptions {
   readonly onWaiting: () => void;
   /** The rest of a cancelled statement has come. */
   readonly onWhole: () => void;
+  /** Set where the transaction of the client was ended. */
+  readonly ended?: EndedTransaction | undefined;
   /** The client has left, and reads no answer. */
   readonly onLeft: (reason: CloseReason) => void;
+}
+
+export interface EndedTransaction {
+  /** Its next request reads this. Undefined: the transaction had failed before, as the client knows. */
+  readonly owed: OwedError | undefined;
+  /** Gives the client an answer of ours, which the follower reads as well. */
+  readonly tell: (bytes: Uint8Array) => void;
+  /** The error is told, or a ROLLBACK needs none. Not for one that the constructor tells. */
+  readonly onTold: () => void;
 }
 
 export interface Ahead {
@@ -57,6 +68,7 @@ export class ParkedClient {
     this.#waiting = waiting;
     this.#hasEnded = client.readableEnded;
     client.on('data', this.take).on('end', this.#ended).on('error', this.#failed).on('close', this.#failed);
+    if (options.ended !== undefined) this.#tell(waiting.owes(options.ended.owed));
     this.#flow();
   }
 
@@ -68,6 +80,16 @@ export class ParkedClient {
   /** False: the rest of a cancelled statement is still to come. */
   isWhole(): boolean {
     return !this.#waiting.isCancelling();
+  }
+
+  /** Its next request is still to be told that its transaction was ended. */
+  isOwed(): boolean {
+    return this.#waiting.isOwing();
+  }
+
+  /** The client knows that it is in a transaction that has failed. */
+  hasFailed(): boolean {
+    return this.#waiting.status() === 'failed';
   }
 
   /** A cancelled statement would have replaced the unnamed one. */
@@ -98,11 +120,12 @@ export class ParkedClient {
 
   /** The next bytes of the client. */
   readonly take = (chunk: Uint8Array): void => {
-    const [isFirst, wasWhole] = [!this.isWaiting(), this.isWhole()];
+    const [isFirst, wasWhole, wasOwed] = [!this.isWaiting(), this.isWhole(), this.isOwed()];
     this.#tell(this.#waiting.add(chunk));
     if (this.#look()) return;
     if (isFirst && this.isWaiting()) this.#options.onWaiting();
     if (!wasWhole && this.isWhole()) this.#options.onWhole();
+    if (wasOwed && !this.isOwed()) this.#options.ended?.onTold();
   };
 
   /** A client that has half-closed behind a statement still wants the answer. */
@@ -117,7 +140,10 @@ export class ParkedClient {
   };
 
   #tell(bytes: Uint8Array | undefined): void {
-    if (bytes !== undefined) this.#options.client.write(bytes);
+    const { client, ended } = this.#options;
+    if (bytes === undefined || bytes.length === 0) return;
+    if (ended === undefined) client.write(bytes);
+    else ended.tell(bytes);
   }
 
   /** True: the client has left. */

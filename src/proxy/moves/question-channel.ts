@@ -31,6 +31,7 @@ export class QuestionChannel implements Tap {
   /** The server said something to the client while it was asked. */
   onSaidMeanwhile = nothing;
   #asking: PendingQuestion | undefined;
+  #pause: (PromiseWithResolvers<void> & { readonly look: () => void }) | undefined;
   #quietSince: Instant;
 
   constructor(clock: Clock, conversation: Conversation) {
@@ -40,7 +41,7 @@ export class QuestionChannel implements Tap {
   }
 
   wait(): Promise<void> | undefined {
-    return this.#asking?.wait;
+    return this.#asking?.wait ?? this.#pause?.promise;
   }
 
   fromServer(chunk: Uint8Array): Uint8Array | undefined {
@@ -49,7 +50,20 @@ export class QuestionChannel implements Tap {
       return undefined;
     }
     this.#quietSince = this.#clock.now();
+    // The follower reads the chunk after this.
+    if (this.#pause !== undefined) queueMicrotask(this.#pause.look);
     return chunk;
+  }
+
+  /** Further bytes of the client wait, and `look` is called after bytes of the server, until `goOn`. */
+  pause(look: () => void): void {
+    this.#pause = { ...Promise.withResolvers<void>(), look };
+  }
+
+  /** Bytes that wait go on behind this turn, and behind a question that is asked in it. */
+  goOn(): void {
+    this.#pause?.resolve();
+    this.#pause = undefined;
   }
 
   isAsking(): boolean {
@@ -101,6 +115,7 @@ export class QuestionChannel implements Tap {
 
   /** The answer is not wanted any more, and the client's bytes may go on. */
   stop(): void {
+    this.goOn();
     const asking = this.#asking;
     if (asking === undefined) return;
     this.#asking = undefined;

@@ -17,17 +17,26 @@ import { roleOf, startupParameters } from '../../wire/startup/startup.ts';
 import { CANCELED, STATEMENT_LIMIT_MS } from '../../wire/talk/pipeline.ts';
 import { joined } from '../../wire/messages/server-messages.ts';
 import { SessionMemory } from '../../wire/follow/session-memory.ts';
+import { RollbackQuestion } from '../../wire/talk/rollback-question.ts';
 import type { StateAnswer } from '../../wire/talk/session-question.ts';
 import { AfterSync } from './after-sync.ts';
 import { Continuity } from './continuity.ts';
 import { LoginTap } from './login-tap.ts';
 import { MoveRecord } from './move-record.ts';
+import { abortedTransaction, isQuiet, whenQuiet } from './open-transaction.ts';
 import { QuestionChannel } from './question-channel.ts';
 import { Travelling, type Arrival } from './travelling.ts';
 import type { Departure } from './departure.ts';
 import type { MoveParts } from './move-parts.ts';
 
 type PinnedAs = Extract<Movability, { kind: 'pinned' }>;
+
+interface Wish {
+  readonly cause: MoveCause;
+  readonly goal: MoveGoal | undefined;
+  /** For the client whose transaction is rolled back for the move. Undefined: none is. */
+  readonly error: Uint8Array | undefined;
+}
 
 /** The record of a session that was never asked and never moved. */
 const NO_MOVES = new MoveRecord();
@@ -87,15 +96,26 @@ export class SessionMover implements Movable, MovingPart {
   }
 
   request(cause: MoveCause, onProgress: (progress: Progress) => void, goal?: MoveGoal): void {
+    this.#request({ cause, goal, error: undefined }, onProgress);
+  }
+
+  abort(cause: MoveCause, error: Uint8Array, onProgress: (progress: Progress) => void): void {
+    this.#request({ cause, goal: undefined, error }, onProgress);
+  }
+
+  #request(wish: Wish, onProgress: (progress: Progress) => void): void {
     if (this.#end !== undefined) return onProgress(this.#end);
     const listeners = (this.#listeners ??= []);
     listeners.push(onProgress);
     if (this.#travelling !== undefined) return onProgress({ kind: 'parked' });
     if (listeners.length > 1) return undefined;
-    return this.ask((found, state) => {
-      if (found.kind === 'pinned') this.#stays(cause, found);
-      else if (state !== undefined) this.#park(cause, state, goal);
-    });
+    const answered = (found: Movability, state?: CarriedState): void => {
+      if (found.kind === 'pinned') this.#stays(wish.cause, found);
+      else if (state !== undefined) this.#park(wish, state);
+    };
+    const { session } = this.#parts;
+    if (wish.error === undefined) return asStepOf(session, () => this.#ask(answered));
+    return whenQuiet(this.#parts, this.#questions, () => asStepOf(session, () => this.#ask(answered, true)));
   }
 
   requestWhenIdle(cause: MoveCause, limitMs: number, onProgress: (progress: Progress) => void, goal?: MoveGoal): void {
@@ -118,30 +138,40 @@ export class SessionMover implements Movable, MovingPart {
     asStepOf(this.#parts.session, () => this.#ask(onAnswer));
   }
 
-  #ask(onAnswer: (found: Movability, state?: CarriedState) => void, canceled = 0): void {
+  /** `mayAbort`: a transaction that waits for the client is rolled back before. */
+  #ask(onAnswer: (found: Movability, state?: CarriedState) => void, mayAbort = false, canceled = 0): void {
     const { session, mover, conversation, packet } = this.#parts;
     if (this.#end !== undefined) return undefined;
     const questions = this.#questions;
     const facts = this.#facts();
     const before = movabilityBefore(facts);
     if (before.kind === 'pinned') return onAnswer(before);
-    if (!session.isIdle() || !conversation.isWhole()) return onAnswer(pinned('busy'));
-    if (questions.isBusy()) return questions.whenFree(() => this.ask(onAnswer));
+    if (!isQuiet(this.#parts, mayAbort)) return onAnswer(pinned('busy'));
+    if (questions.isBusy()) {
+      return questions.whenFree(() => asStepOf(session, () => this.#ask(onAnswer, mayAbort)));
+    }
     if (questions.isAsking()) return onAnswer(pinned('question_failed', 'an earlier question has no answer yet'));
     const startedAt = mover.clock.now();
     const member = this.#member();
     const database = startupParameters(packet).get('database') ?? facts.loginRole;
     const question = mover.question(this.#login.login().serverMajor, database, this.#memory);
-    return questions.ask(conversation.endBatch() ? new AfterSync(question) : question, (result) => {
+    const isOpen = !session.isIdle();
+    const isBatch = conversation.endBatch();
+    const between = isBatch ? new AfterSync(question) : question;
+    return questions.ask(isOpen ? new RollbackQuestion(question) : between, (result) => {
       // A late cancel request of the client or of an administrator has hit it. Its own limit would take longer.
       const isHit = result?.kind === 'failed' && result.sqlState === CANCELED && canceled < MOST_CANCELED;
-      if (isHit && mover.clock.now() - startedAt < STATEMENT_LIMIT_MS) return this.#ask(onAnswer, canceled + 1);
+      if (isHit && mover.clock.now() - startedAt < STATEMENT_LIMIT_MS) {
+        return this.#ask(onAnswer, mayAbort, canceled + 1);
+      }
       if (result?.kind === 'answered') mover.named.learn(database, result.state.namedSettings);
       // A reload may have changed what the session may do.
       const found = this.#judged(result);
       (this.#record ??= new MoveRecord()).answered(found, mover.clock.now());
       this.#reportAsked(member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
       onAnswer(found, result?.kind === 'answered' ? result.state : undefined);
+      // Its client does not know that the transaction has ended: nothing of it may run at this server any more.
+      if (isOpen && session.state === 'relaying') session.cut('backend_closed', 'its transaction was ended');
       // After a FATAL error the server closes by itself. Bytes that are no protocol must not reach the client.
       const isWhole = conversation.isWhole() && conversation.follower()?.fatal() === undefined;
       if (result?.kind === 'over' && isWhole) session.cut('backend_closed', result.why);
@@ -250,15 +280,13 @@ export class SessionMover implements Movable, MovingPart {
   }
 
   /** Synchronous with the last byte of the answer: no byte of the client has gone to the server since the question. */
-  #park(cause: MoveCause, state: CarriedState, goal: MoveGoal | undefined): void {
-    const { session, conversation } = this.#parts;
+  #park({ cause, goal, error }: Wish, state: CarriedState): void {
     const from = this.#member();
-    if (from === undefined || !conversation.isWhole() || !session.isIdle()) {
-      return this.#stays(cause, pinned('busy'));
-    }
+    if (from === undefined || !isQuiet(this.#parts, error !== undefined)) return this.#stays(cause, pinned('busy'));
     const shown = this.#position(state.wal);
     if (typeof shown === 'string') return this.#stays(cause, pinned('unknown_position', shown));
-    if (!this.depart({ from, cause, state, shown, goal })) return undefined;
+    const aborted = error && abortedTransaction(this.#parts, error, this.#memory, state);
+    if (!this.depart({ from, cause, state, shown, goal, aborted })) return undefined;
     return this.#listeners?.forEach((run) => run({ kind: 'parked' }));
   }
 

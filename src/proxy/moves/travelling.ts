@@ -74,10 +74,16 @@ export class Travelling implements Stage, Passenger {
     conversation.endBatch();
     const waiting = this.#relayed.park((chunk) => this.#client?.take(chunk));
     conversation.parks(() => asStepOf(session, () => this.#client?.cancel()));
+    const { aborted } = this.departure;
     this.#client = new ParkedClient({
       client,
       clock: mover.clock,
       waiting,
+      ended: aborted && {
+        owed: aborted.owed,
+        tell: (bytes) => conversation.passToClient(bytes),
+        onTold: () => this.#told(),
+      },
       onLeft: (reason: CloseReason) => session.cut(reason),
       onWaiting: () => mover.turns.waits(this),
       onWhole: () => this.#isWhole(),
@@ -175,11 +181,23 @@ export class Travelling implements Stage, Passenger {
 
   #setOut(): void {
     const { mover, session } = this.#parts;
-    const { from, cause } = this.departure;
-    mover.report({ kind: 'session_parked', pool: this.pool, session: session.id, member: from, cause });
+    const { from, cause, aborted } = this.departure;
+    const isAborted = aborted?.owed === undefined ? {} : { hasAborted: true as const };
+    mover.report({ kind: 'session_parked', pool: this.pool, session: session.id, member: from, cause, ...isAborted });
     mover.departs(this);
+    if (this.#client?.isOwed() === true) {
+      this.step = 'owing';
+      return;
+    }
     this.#queue(false);
     mover.turns.pump();
+  }
+
+  /** Its client knows that its transaction was ended. */
+  #told(): void {
+    if (this.step !== 'owing') return;
+    this.#queue(false);
+    this.#parts.mover.turns.pump();
   }
 
   #queue(isRepeated: boolean): void {
@@ -216,6 +234,7 @@ export class Travelling implements Stage, Passenger {
         hasUnnamed = this.#client?.hasLostUnnamed() !== true;
         return hasUnnamed ? unnamed() : undefined;
       },
+      hasFailed: this.#client?.hasFailed() === true,
       onStep: (step) => this.#goes(step),
       onReached: (reached) => this.#arrive(reached, hasUnnamed),
       onPause: (pauseMs, failure) => {

@@ -3,11 +3,11 @@ import type { SeenPosition } from '../../core/caught-up.ts';
 import { durationText } from '../../core/describe.ts';
 import { HOLD_WORDS, type Route } from '../../core/routing-table.ts';
 import type { MemberName } from '../../model/member.ts';
+import type { ParkedStep } from './departure.ts';
 
 export interface WaitFacts {
   readonly from: MemberName;
-  /** `unsure`: its old server is being asked whether it goes on. `paused`: the last attempt did not succeed. */
-  readonly step: 'unsure' | 'queued' | 'paused';
+  readonly step: ParkedStep;
   /** The route of its pool. Undefined: the pool is no longer configured. */
   readonly route: Route | undefined;
   /** Why the pool takes no more sessions, although its route is open. */
@@ -19,6 +19,7 @@ export interface WaitFacts {
 
 export function waitsFor({ from, step, route, limit, shown, seemsCaughtUp }: WaitFacts): string {
   if (step === 'unsure') return `certainty that ${from} is lost`;
+  if (step === 'owing') return 'the next request of its client, which reads that its transaction was ended';
   if (route === undefined) return 'a route: the configuration no longer has its pool';
   if (route.kind === 'hold') return `a route: ${HOLD_WORDS[route.cause]}`;
   if (route.kind === 'closed') return 'a route: no eligible member';

@@ -22,8 +22,10 @@ export interface RowColumn {
 /** A null is SQL's NULL. */
 export type Value = string | number | null;
 
-/** Within a transaction block, or outside. */
-export type BlockStatus = 'idle' | 'in_transaction';
+/** Outside of a transaction block, within one, or within one that has failed. */
+export type BlockStatus = 'idle' | 'in_transaction' | 'failed';
+
+const STATUS_LETTERS = { idle: 'I', in_transaction: 'T', failed: 'E' } as const;
 
 const ENCODER = new TextEncoder();
 
@@ -59,7 +61,7 @@ export function encodeNegotiateProtocolVersion(unknown: readonly string[]): Uint
 }
 
 export function encodeReadyForQuery(status: BlockStatus): Uint8Array {
-  return message('Z', [ENCODER.encode(status === 'idle' ? 'I' : 'T')]);
+  return message('Z', [ENCODER.encode(STATUS_LETTERS[status])]);
 }
 
 export function encodeCommandComplete(tag: string): Uint8Array {

@@ -152,12 +152,13 @@ test('the options reach the operation', async () => {
 });
 
 test('each phase and the end say how many sessions were parked and moved', async () => {
-  const sessions = { ...DONE.sessions, ended: 15, cut: 2, parked: 83, moved: 82, move_failed: 1 };
+  const sessions = { ...DONE.sessions, ended: 15, cut: 2, parked: 83, aborted: 3, moved: 82, move_failed: 1 };
   operation = { ...DONE, sessions };
   const { out } = await cli(['--yes']);
   expect(out).toContain('drain       30 ms  15 sessions ended, 2 cut, 83 parked\n');
   expect(out).toContain('release     60 ms  12 clients held, 82 moved\n');
-  expect(out).toContain('held (the longest for 5.8 s), 82 sessions moved, 1 could not move, 15 sessions ended, 2 cut');
+  expect(out).toContain('held (the longest for 5.8 s), 82 sessions moved, ');
+  expect(out).toContain('3 transactions rolled back, 1 could not move, 15 sessions ended, 2 cut');
 });
 
 describe('before the operation', () => {

@@ -31,6 +31,7 @@ export function anOperation(phases: readonly Phase[], changes: Partial<Operation
       ended: 99,
       parked: 0,
       moved: 0,
+      aborted: 0,
       move_failed: 0,
       cut: 1,
       lost: 0,

@@ -58,6 +58,7 @@ export const EVENT_FIELDS: Readonly<Record<string, EventField>> = {
   from: text('The state before; of an operation: the primary at its start; of a move: the member that was left.'),
   gap_ms: milliseconds('From the park of the session to its resumption.'),
   grace_ms: milliseconds('`shutdown.grace`.'),
+  has_aborted: flag('True: its transaction was rolled back for that.'),
   held: count('Clients that waited.'),
   incident: text('Id of the incident: `pointsman incidents show ID`.'),
   interruptions: count('Times without a route in the incident.'),

@@ -36,8 +36,13 @@ export const MOVE_SAMPLES: MoveSamples = {
     })),
   },
   session_parked: {
-    meaning: 'A session has left its server, and its client waits for the next one.',
-    samples: [{ kind: 'session_parked', ...moving, member: 'pg-1' }],
+    meaning:
+      'A session has left its server, and its client waits for the next one. With `hasAborted` its transaction was ' +
+      'rolled back for that.',
+    samples: [
+      { kind: 'session_parked', ...moving, member: 'pg-1' },
+      { kind: 'session_parked', ...moving, member: 'pg-1', hasAborted: true },
+    ],
   },
   session_moved: {
     meaning: 'A session goes on at another server. Equal `from` and `to`: it went back.',

@@ -129,7 +129,7 @@ describe('sessions', () => {
   });
 
   test('with their moves: how often, the last gap, why one stays, and what a parked one waits for', async () => {
-    const last = { from: 'pg-2', to: 'pg-1', cause: 'switchover', gap_ms: 83, age_seconds: 4 };
+    const last = { from: 'pg-2', to: 'pg-1', cause: 'switchover', gap_ms: 83, aborted: false, age_seconds: 4 };
     const stays = { movable: false, reason: 'listening', detail: 'jobs', age_seconds: 1 };
     const moves = { movable: true, reason: null, detail: null, age_seconds: 1 };
     const why = { waits_for: 'a route: no eligible member', why: null };

@@ -67,6 +67,7 @@ test('moves by result and reason, their times, questions, and the pins of the la
   });
   const events: readonly MoveEvent[] = [
     { kind: 'session_asked', pool: 'write', session: 7, member: 'pg-1', result: 'movable', durationMs: 2 },
+    { kind: 'session_parked', ...session, member: 'pg-1', hasAborted: true },
     { kind: 'session_parked', ...session, member: 'pg-1' },
     { ...moved, wasWaiting: true },
     { ...moved, wasWaiting: false },

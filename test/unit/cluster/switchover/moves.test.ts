@@ -14,6 +14,12 @@ function park(session: number): void {
   lab.tell({ kind: 'session_parked', pool: 'write', session, member: 'pg-1', cause: 'switchover' });
 }
 
+/** In a transaction. */
+function abort(session: number): void {
+  const parked = { kind: 'session_parked', pool: 'write', session, member: 'pg-1', cause: 'switchover' } as const;
+  lab.tell({ ...parked, hasAborted: true });
+}
+
 function move(session: number, to: string): void {
   const times = { gapMs: 900, loginMs: 9, wasWaiting: false };
   lab.tell({ kind: 'session_moved', pool: 'write', session, from: 'pg-1', to, cause: 'switchover', ...times });
@@ -28,7 +34,8 @@ test('the operation ends when each parked session goes on or has ended', async (
   lab.sessions = 5;
   lab.start();
   await lab.reach('drain');
-  for (const session of [1, 2, 3]) park(session);
+  for (const session of [1, 2]) park(session);
+  abort(3);
   close(4, 'client_closed', 'pg-1');
   lab.sessions = 0;
   await lab.reach('switch');
@@ -47,7 +54,16 @@ test('the operation ends when each parked session goes on or has ended', async (
   expect(lab.document().state).toBe('ended');
   const { outcome, sessions } = await lab.end();
   expect(outcome).toBe('done');
-  expect(sessions).toMatchObject({ at_start: 5, parked: 3, moved: 1, move_failed: 1, ended: 1, cut: 0, lost: 0 });
+  expect(sessions).toMatchObject({
+    at_start: 5,
+    parked: 3,
+    aborted: 1,
+    moved: 1,
+    move_failed: 1,
+    ended: 1,
+    cut: 0,
+    lost: 0,
+  });
   expect(lab.events.at(-1)).toMatchObject({ kind: 'operation_ended', ended: 1, moved: 1 });
 });
 

@@ -128,6 +128,7 @@ describe('a switchover that succeeds', () => {
       ended: 2,
       parked: 0,
       moved: 0,
+      aborted: 0,
       move_failed: 0,
       cut: 1,
       lost: 1,

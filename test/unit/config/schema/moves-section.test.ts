@@ -30,7 +30,7 @@ test('the defaults', () => {
 test('every key, by the environment in part', () => {
   const text = `moves: { mode: always, roles: [app, "svc_*"], md5: true, wait: 5s, per_second: 50, park_timeout: 1m,
     verifiers: { user: pm, password_file: ${HERE}, database: admin, query: "SELECT f($1)" },
-    max_state: 1MB, settings: [app.tenant, a.b.c], on_stays: close }`;
+    max_state: 1MB, settings: [app.tenant, a.b.c], on_stays: abort }`;
   expect(configOf(load(text, { ...SEEDS, POINTSMAN_MOVES_CONCURRENT: '4' })).moves).toEqual({
     mode: 'always',
     roles: ['app', 'svc_*'],
@@ -42,7 +42,7 @@ test('every key, by the environment in part', () => {
     parkTimeoutMs: 60_000,
     maxStateBytes: 1_048_576,
     settings: ['app.tenant', 'a.b.c'],
-    onStays: 'close',
+    onStays: 'abort',
   });
 });
 
@@ -76,7 +76,7 @@ test.each([
   ['roles: [app], park_timeout: 0', 'moves.park_timeout: 0 is too short'],
   ['roles: [app], max_state: 10B', 'moves.max_state: 10B is too small: at least 1kB'],
   ['roles: [app], settings: [work_mem]', 'expected the name of a custom setting such as app.tenant, not "work_mem"'],
-  ['roles: [app], on_stays: keep', 'moves.on_stays: expected drain or close'],
+  ['roles: [app], on_stays: keep', 'moves.on_stays: expected drain, close or abort'],
 ])('{ %s }', (text, expected) => {
   const problems = problemsOf(load(`moves: { ${text} }`));
   expect(problems.join('\n')).toContain(expected);

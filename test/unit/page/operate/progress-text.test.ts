@@ -10,6 +10,7 @@ const NONE = {
   ended: 0,
   parked: 0,
   moved: 0,
+  aborted: 0,
   move_failed: 0,
   cut: 0,
   lost: 0,
@@ -25,6 +26,10 @@ test.each([
   [
     { parked: 1, move_failed: 1 },
     '0 clients held, 0 waiting now; 1 session parked, 0 moved, 1 could not move; 0 sessions ended, 0 cut',
+  ],
+  [
+    { parked: 2, aborted: 1, moved: 2 },
+    '0 clients held, 0 waiting now; 2 sessions parked, 1 transaction rolled back, 2 moved; 0 sessions ended, 0 cut',
   ],
 ])('%j', (sessions, text) => {
   expect(sessionsText({ sessions: { ...NONE, ...sessions } })).toBe(text);

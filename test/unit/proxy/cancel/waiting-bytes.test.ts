@@ -1,6 +1,6 @@
 // A cancelled request leaves the bytes that wait, wherever they are divided; everything behind it stays as it is.
 import { assert, integer, property } from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WaitingBytes } from '../../../../src/proxy/cancel/waiting-bytes.ts';
 import { aMessage, readyForQuery } from '../../../support/sockets/messages.ts';
 import { errorFields } from '../../../support/sockets/packets.ts';
@@ -121,4 +121,71 @@ test.each([
       expect(cancelled(bytes, atCancel, size).left).toEqual(garbage);
     }),
   );
+});
+
+describe('a client whose transaction was ended', () => {
+  const owed = { error: aMessage('E', Buffer.from('SERROR\0C40001\0Mno\0\0')), textOf: () => undefined };
+  const states = { I: 'idle', E: 'failed', T: 'in_transaction' } as const;
+  const COMMIT_SERIES = Buffer.concat([
+    aMessage('P', Buffer.from('\0commit\0\0\0')),
+    aMessage('B', Buffer.alloc(8)),
+    aMessage('E', Buffer.alloc(5)),
+    SERIES,
+  ]);
+
+  /** `before`: bytes that are there already. */
+  function owing(bytes: Buffer, before: number, size: number): { waiting: WaitingBytes; told: Buffer } {
+    const waiting = new WaitingBytes();
+    waiting.add(bytes.subarray(0, before));
+    const told = [waiting.owes(owed) ?? Buffer.alloc(0)];
+    for (let at = before; at < bytes.length; at += size) {
+      told.push(waiting.add(bytes.subarray(at, at + size)) ?? Buffer.alloc(0));
+    }
+    return { waiting, told: Buffer.concat(told) };
+  }
+
+  test.each([
+    ['a statement', query('insert'), query('next'), 'E'],
+    ['a call', CALL, query('next'), 'E'],
+    ['messages up to their Sync', SERIES, SERIES, 'E'],
+    ['a commit', query('commit'), query('next'), 'I'],
+    ['a commit, and more before its Sync', COMMIT_SERIES, COMMIT_SERIES, 'I'],
+  ] as const)('%s reads the error once, wherever its bytes are divided', (_, first, behind, state) => {
+    const bytes = Buffer.concat([SYNC, first, behind]);
+    const answer = Buffer.concat([readyForQuery('T'), owed.error, readyForQuery(state)]);
+    assert(
+      property(integer({ min: 0, max: bytes.length }), integer({ min: 1, max: 30 }), (before, size) => {
+        const { waiting, told } = owing(bytes, before, size);
+        expect([Buffer.from(waiting.bytes()), told]).toEqual([behind, answer]);
+        expect([waiting.isOwing(), waiting.isCancelling(), waiting.status()]).toEqual([false, false, states[state]]);
+      }),
+    );
+  });
+
+  test.each([
+    ['a rollback waits for the server, and reads no error', query('rollback'), false, 'failed', query('rollback')],
+    ['a Sync is no request', SYNC, true, 'in_transaction', Buffer.alloc(0)],
+    ['a goodbye is none', TERMINATE, true, 'in_transaction', TERMINATE],
+  ] as const)('%s', (_, bytes, isOwing, status, left) => {
+    const { waiting, told } = owing(bytes, 0, 3);
+    expect([waiting.isOwing(), waiting.status()]).toEqual([isOwing, status]);
+    expect(told).toEqual(bytes === SYNC ? readyForQuery('T') : Buffer.alloc(0));
+    expect(Buffer.from(waiting.bytes())).toEqual(left);
+  });
+
+  test('a cancel request finds nothing before the error is told, and the failed transaction behind it', () => {
+    const { waiting } = owing(query('insert').subarray(0, 7), 0, 7);
+    expect([waiting.cancelFirst(), waiting.isOwing()]).toEqual([undefined, true]);
+    waiting.add(Buffer.concat([query('insert').subarray(7), query('select')]));
+    const told = Buffer.from(waiting.cancelFirst() ?? []);
+    expect(errorFields(told)).toMatchObject({ C: '57014' });
+    expect(told.subarray(-6)).toEqual(readyForQuery('E'));
+  });
+
+  test('one that knew reads nothing', () => {
+    const waiting = new WaitingBytes();
+    waiting.add(query('select'));
+    expect([waiting.owes(undefined), waiting.isOwing(), waiting.status()]).toEqual([undefined, false, 'failed']);
+    expect(Buffer.from(waiting.bytes())).toEqual(query('select'));
+  });
 });

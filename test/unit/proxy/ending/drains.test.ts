@@ -123,6 +123,7 @@ test('sessions that may move are parked instead, and those that stay end at the 
     quietSince: () => 0,
     request() {},
     requestWhenIdle() {},
+    abort() {},
     lose: () => false,
     ask() {},
     shown: () => ({ moved: 0 }),

@@ -60,6 +60,7 @@ function aSession(id: number, idleForMs: number | 'busy'): Fake {
         quietSince: () => NOW - (idleForMs === 'busy' ? 0 : idleForMs),
         request() {},
         requestWhenIdle() {},
+        abort() {},
         lose: () => false,
         ask() {},
         shown: () => ({ moved: 0 }),

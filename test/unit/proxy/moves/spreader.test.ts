@@ -105,6 +105,7 @@ function openOne(first: Name): void {
       });
       return undefined;
     },
+    abort() {},
     lose: () => false,
     ask() {},
     shown: () => ({ moved: 0 }),
