@@ -48,8 +48,25 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
     'a text has no number, and older slices are counted nowhere',
     ['[]', '["Stryker was here"]'],
     ['this.#slices.length > SLICES', 'false'],
+    ['this.#slices.shift();', ';'],
   ),
   survivorsOf('proxy/reads/late-episodes', 'an episode that is over has no timer', ['episode === undefined', 'false']),
+  survivorsOf('proxy/reads/detours', 'no pool has this name', ["''", '"Stryker was here!"']),
+  survivorsOf(
+    'proxy/reads/read-gate',
+    'a read came by a conversation, at a member, and a session that cannot move does not go back',
+    ['conversation?.follower', 'conversation.follower'],
+    ['session.assignment()?.isFallback', 'session.assignment().isFallback'],
+    ['session.movable?.request', 'session.movable.request'],
+  ),
+  survivorsOf('proxy/reads/read-train', 'without a word that counts the last one is older than the read', [
+    'word !== undefined',
+    'true',
+  ]),
+  survivorsOf('proxy/reads/read-train', 'of no reads nothing is judged', [
+    'this.#reads.size > 0',
+    'this.#reads.size >= 0',
+  ]),
   survivorsOf('proxy/reads/read-train', 'a read without a word was not behind', [
     '{ word: undefined, wasBehind: false }',
     '{}',
@@ -81,6 +98,18 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
     'false',
   ]),
   survivorsOf('cluster/switchover/procedure', 'a request comes from a known primary', ['from === undefined', 'false']),
+  survivorsOf('proxy/moves/spreader', 'a pool without the setting owes nobody', ['rebalance === undefined', 'false']),
+  survivorsOf(
+    'proxy/moves/spreader',
+    'each target has its list, its round and the moves of its pool by then',
+    ['movable.get(target.member)?.length', 'movable.get(target.member).length'],
+    ['round === undefined', 'false'],
+    ['this.#pools.get(pool.name)?.underway', 'this.#pools.get(pool.name).underway'],
+  ),
+  survivorsOf('proxy/moves/spreader', 'chance is hardly ever one half', [
+    'random() >= 1 / processes',
+    'random() > 1 / processes',
+  ]),
   survivorsOf('proxy/moves/move-queue', 'what is not in the queue is not taken out', ['next !== undefined', 'true']),
   survivorsOf('cluster/switchover/switchover-evidence', 'no unknown instant is after another one', [
     'record.positiveSince !== undefined',

@@ -135,8 +135,8 @@ export class Spreader {
     const shifts = planSpread(members, Math.ceil(rebalance.perSecond));
     for (const target of route.targets.filter((one) => this.#isDue(pool, one))) {
       const round = this.#roundOf(moves, target.member, picker.openedAt(name, target.member));
-      const isWanted = shifts.some(({ to }) => to === target.member) || hasUnderway(moves, target.member);
-      round.isOver = !isWanted && now - round.openedAt >= slowStartMs && this.#isServed(members, target.member);
+      const isServed = this.#isServed(members, target.member) && !hasUnderway(moves, target.member);
+      round.isOver = now - round.openedAt >= slowStartMs && isServed;
     }
     const tokens = this.#tokensOf(moves, rebalance.perSecond / processes, now);
     for (const shift of shifts) {

@@ -26,7 +26,7 @@ let isShared: boolean;
 let moves: Map<number, number[]>;
 let asked: number;
 let moveMs: number;
-let answer: 'moves' | 'stays' | 'is busy' | 'fails' | 'comes back';
+let answer: 'moves' | 'stays' | 'is busy' | 'fails' | 'says goodbye' | 'comes back';
 let state: SessionHandle['state'];
 /** The way to the member, as the last session that was asked got it. */
 let way: MoveGoal | undefined;
@@ -40,7 +40,7 @@ function random(): number {
   return seed / 2_147_483_647;
 }
 
-beforeEach(() => {
+function setUp(): void {
   [clock, registry, moves, asked, answer, seed] = [new ManualClock(0), new SessionRegistry(), new Map(), 0, 'moves', 7];
   [hasMoves, isShared, moveMs, state] = [true, false, 20, 'relaying'];
   registry.learn(['read']);
@@ -61,7 +61,9 @@ beforeEach(() => {
     },
     picker,
   });
-});
+}
+
+beforeEach(setUp);
 
 function decide(read: PoolPicture): void {
   table = aTableOf({ read });
@@ -94,6 +96,7 @@ function openOne(first: Name): void {
       if (answer === 'is busy') return onProgress({ kind: 'stayed', reason: 'busy' });
       if (answer === 'stays') return onProgress({ kind: 'stayed', reason: 'listening' });
       if (answer === 'fails') return onProgress({ kind: 'failed', reason: 'move_restore', detail: undefined });
+      if (answer === 'says goodbye') return onProgress({ kind: 'failed', reason: 'client_closed', detail: undefined });
       const suits = (answer === 'moves' ? goal?.next()?.suits : undefined) ?? (() => false);
       onProgress({ kind: 'parked' });
       clock.schedule(moveMs, () => {
@@ -148,6 +151,18 @@ test('at most so many in a second as configured, after one that goes alone', asy
   await clock.advance(10_000);
   expect(counts()[2]).toBeGreaterThan(30);
   expect(counts()[2]).toBeLessThanOrEqual(44);
+  expect([...moves.keys()].some((id) => id > 75 && id <= 150)).toBe(true);
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 50 } });
+  await clock.advance(1_000);
+  expect(counts()[2]).toBeGreaterThan(60);
+});
+
+test('a slow pace is kept, too', async () => {
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 1 } });
+  comesBack(300);
+  await clock.advance(25_100);
+  expect(counts()[2]).toBeGreaterThan(17);
+  expect(counts()[2]).toBeLessThanOrEqual(22);
 });
 
 test('sessions on their way count as arrived: no more leave than the member is to get', async () => {
@@ -170,6 +185,19 @@ test('two processes share the rate, and each moves its part', async () => {
   await clock.advance(15_600);
   expect(counts()[2]).toBeGreaterThan(20);
   expect(counts()[2]).toBeLessThanOrEqual(44);
+});
+
+test('of two processes each moves a session or leaves it to the other', async () => {
+  const firsts: number[] = [];
+  for (let round = 1; round <= 8; round += 1) {
+    setUp();
+    [seed, isShared] = [round * 79_190_000, true];
+    pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 50 } });
+    comesBack(6);
+    await clock.advance(5_100);
+    firsts.push(asked);
+  }
+  expect(new Set(firsts)).toEqual(new Set([0, 1]));
 });
 
 test('sessions that end on one member move nobody', async () => {
@@ -233,6 +261,26 @@ test('a move that ends its session is the last one to that member', async () => 
   comesBack(60);
   await clock.advance(600_000);
   expect([asked, clock.pending()]).toEqual([1, 0]);
+});
+
+test('a client that says goodbye on its way ends the moves of nobody else', async () => {
+  answer = 'says goodbye';
+  comesBack(60);
+  await clock.advance(60_000);
+  expect(asked).toBeGreaterThan(1);
+});
+
+test('a pool with one member looks for nobody', async () => {
+  decide(opens('a'));
+  decide(opens('c'));
+  await clock.advance(10_000);
+  expect(clock.pending()).toBe(0);
+});
+
+test('a stop before the first table is one, too', () => {
+  spreader.stop();
+  comesBack(60);
+  expect(clock.pending()).toBe(0);
 });
 
 test('a member that is behind is tried with one session in 30 s', async () => {

@@ -48,6 +48,7 @@ test('the primary by fallback, while there is a place', () => {
 
 test('a goal is tried once', () => {
   const { detours } = aDetour({ fallback: FALLBACK });
+  expect(detours.goal('read', at('pg-2'), () => false)).toBeUndefined();
   const goal = detours.goal('read', at('pg-2'), () => true);
   expect(goal?.next()).toBeDefined();
   expect(goal?.next()).toBeUndefined();

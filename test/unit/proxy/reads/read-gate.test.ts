@@ -171,7 +171,10 @@ test('a move that comes to nothing ends in an error, once', async () => {
 });
 
 test('a session that does not wait leaves nothing behind, and one that is at no member waits for nothing', () => {
-  const { counts, gate, pass, reads } = aGate();
+  const { counts, gate, pass, reads, state } = aGate();
+  state.hasPolicy = false;
+  gate.holds();
+  state.hasPolicy = true;
   gate.cancelled();
   gate.leaves();
   expect(gate.waiting()).toBeUndefined();
@@ -186,6 +189,28 @@ test('a pool that a reload removes while a read waits: the read gets its error',
   state.hasPolicy = false;
   await clock.advance(WAIT_MS);
   expect(told).toEqual(['error']);
+});
+
+test.each([
+  ['of an open transaction runs', 'error', 'in_transaction', { waited: 1 }, []],
+  ['that may be stale runs with a notice', 'stale', 'idle', { stale: 1 }, ['notice']],
+] as const)('a late read %s', async (_, late, activity, results, said) => {
+  const { clock, counts, gate, pass, told, state } = aGate({ late });
+  gate.holds();
+  state.activity = activity;
+  await clock.advance(WAIT_MS);
+  expect([told, gate.takesPass(), pass()]).toEqual([said, true, undefined]);
+  expect(counts.counts()).toMatchObject({ waiting: 0, results });
+});
+
+test('a conversation that cannot be read ends, while something is guaranteed', () => {
+  const { pass, told, state } = aGate();
+  Object.assign(state, { hasPolicy: false, activity: undefined });
+  void pass();
+  expect(told).toEqual([]);
+  state.hasPolicy = true;
+  void pass();
+  expect(told).toEqual(['causal_reads_unreadable']);
 });
 
 test('a refusal of nothing counts nowhere', async () => {

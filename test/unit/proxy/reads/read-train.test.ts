@@ -1,5 +1,5 @@
 // The questions that causal reads share, and what each answer means for those that wait.
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { AskedServer } from '../../../../src/model/causal-reads.ts';
 import type { Observation } from '../../../../src/model/observation.ts';
 import { ReadTrain, type TrainRead } from '../../../../src/proxy/reads/read-train.ts';
@@ -15,6 +15,12 @@ function server(member: string): AskedServer {
   return { member, address: { host: member, port: 5432 } };
 }
 
+let perSecond = 1_000;
+
+beforeEach(() => {
+  perSecond = 1_000;
+});
+
 function aTrain(...history: readonly Observation[]) {
   const clock = new ManualClock();
   const positions = new FakePositions();
@@ -26,17 +32,20 @@ function aTrain(...history: readonly Observation[]) {
     apart: (run) => run(),
     snapshot: () => aSnapshot(POLICY, ...known),
     pools: () => POLICY.pools,
-    questions: () => ({ user: 'monitor', passwordFile: undefined, database: 'postgres', perSecond: 1_000 }),
+    questions: () => ({ user: 'monitor', passwordFile: undefined, database: 'postgres', perSecond }),
     maxAgeMs: () => 1_000_000,
   });
-  const add = (at = REPLICA): TrainRead => {
+  const add = (at = REPLICA, then = (): void => {}): TrainRead => {
     const arrived = positions.newestQuestion();
     const read = {
       server: at,
       connected: 0,
       arrived,
       since: clock.now(),
-      onYes: (how: string) => void ended.push(how),
+      onYes(how: string) {
+        then();
+        ended.push(how);
+      },
     };
     train.add(read);
     return read;
@@ -146,7 +155,7 @@ test('a server that does not answer is left alone for 50 ms, and its words are t
 });
 
 test('a session elsewhere would see what a read must see when its server has shown that much', async () => {
-  const { clock, positions, train, add } = aTrain(...KNOWN, isReplica('pg-3', 0));
+  const { clock, positions, train, add, learn } = aTrain(...KNOWN, isReplica('pg-3', 0));
   positions.replayed.set('pg-2', 40);
   positions.replayed.set('pg-3', 100);
   const read = add();
@@ -157,4 +166,86 @@ test('a session elsewhere would see what a read must see when its server has sho
   expect([later(PRIMARY), later(REPLICA), later(server('pg-3'))]).toEqual([true, false, false]);
   await positions.askReplica(server('pg-3'));
   expect(later(server('pg-3'))).toBe(true);
+  await learn(isReplica('pg-1', 1, { timeline: 2 }));
+  expect([later(PRIMARY), later(server('pg-3'))]).toEqual([false, false]);
+});
+
+test('a read that has left the train hears nothing, also when it leaves by the end of another one', async () => {
+  const { clock, positions, train, ended, add } = aTrain();
+  positions.replayed.set('pg-2', 100);
+  train.remove(add());
+  const others: TrainRead[] = [];
+  add(REPLICA, () => {
+    for (const other of others) train.remove(other);
+  });
+  others.push(add());
+  await clock.advance(10);
+  expect(ended).toEqual(['at_once']);
+});
+
+test('the primary is asked no more often than the setting says', async () => {
+  perSecond = 2;
+  const { clock, positions, ended, add } = aTrain();
+  positions.replayed.set('pg-2', 100);
+  for (let round = 0; round < 100; round += 1) {
+    add();
+    await clock.advance(10);
+  }
+  expect(positions.asked.primary).toBeLessThanOrEqual(3);
+  await clock.advance(1_000);
+  expect(ended).toHaveLength(100);
+});
+
+test('while the primary writes, replicas are asked beside it', async () => {
+  const { clock, positions, ended, add } = aTrain();
+  positions.replayed.set('pg-2', 1_000);
+  for (positions.written = 100; positions.written < 103; positions.written += 1) {
+    add();
+    await clock.advance(20);
+  }
+  const { promise, resolve } = Promise.withResolvers<void>();
+  positions.delay = promise;
+  const before = positions.asked.replica;
+  add();
+  await clock.advance(1);
+  expect(positions.asked.replica).toBe(before + 1);
+  resolve();
+  await clock.advance(20);
+  expect(ended).toHaveLength(4);
+});
+
+test('a flush that stands still is asked for, not twice in 50 ms, and one that goes on is not', async () => {
+  const { clock, positions, add } = aTrain();
+  [positions.written, positions.flushed] = [200, 60];
+  add();
+  await clock.advance(60);
+  expect(positions.nudges).toBe(1);
+  await clock.advance(140);
+  expect(positions.nudges).toBeGreaterThan(1);
+  expect(positions.nudges).toBeLessThanOrEqual(4);
+  const before = positions.nudges;
+  for (let round = 0; round < 10; round += 1) {
+    positions.flushed += 5;
+    await clock.advance(20);
+  }
+  expect(positions.nudges).toBe(before);
+});
+
+test('where all is flushed the primary is asked once for a read that waits', async () => {
+  const { clock, positions, add } = aTrain();
+  add();
+  await clock.advance(1_000);
+  expect([positions.asked.primary, positions.nudges]).toEqual([1, 0]);
+});
+
+test('a replica that does not answer is named, and asked again', async () => {
+  const { clock, positions, train, ended, add } = aTrain();
+  positions.faults.set('pg-2', 'no route to host');
+  positions.replayed.set('pg-2', 100);
+  const read = add();
+  await clock.advance(40);
+  expect([positions.asked.replica, train.wait(read).unanswered.get('pg-2')]).toEqual([1, 'no route to host']);
+  positions.faults.clear();
+  await clock.advance(60);
+  expect(ended).toHaveLength(1);
 });
