@@ -63,6 +63,8 @@ test('scenario 28: a member that moves: new sessions find it, those at the old a
     first.api.set({ state: 'stopping' });
     await until('the end of the old session', () => isOver(live), 15_000);
     first.api.set({ state: 'running' });
+    const isOpen = 'pointsman_member_standing{pool="read",member="pg-2",standing="open"}';
+    await until('its first answer at the new address', async () => (await lab.metric(isOpen)) === 1);
     await echoSession(lab.address('read'));
     expect([sessionsOn(second.postgres), sessionsOn(moved)]).toEqual([1, 1]);
     expect(lab.reasons()).toEqual(['evicted_removed']);

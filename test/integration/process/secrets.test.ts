@@ -204,7 +204,8 @@ async function makeAnIncident(): Promise<readonly string[]> {
   await pointsman.waitFor('its end', isReady);
   return pointsman.waitFor('the incident', async () => {
     const files = await readdir(incidents).catch(() => []);
-    return files.length > 0 && files;
+    // A file that is being written gets its name at the end.
+    return files.length > 0 && files.every((file) => !file.endsWith('.tmp')) && files;
   });
 }
 

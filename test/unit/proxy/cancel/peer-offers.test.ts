@@ -1,8 +1,9 @@
 // The peers that a cancel request is offered to, and how many connections that takes.
-import { PassThrough } from 'node:stream';
+import { Duplex, PassThrough } from 'node:stream';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { addressText, type Address } from '../../../../src/model/member.ts';
+import type { LocatePeer } from '../../../../src/proxy/options.ts';
 import { PeerOffers } from '../../../../src/proxy/cancel/peer-offers.ts';
 import type { DialResult } from '../../../../src/proxy/server.ts';
 import { cancelRequest } from '../../../../src/wire/messages/cancel-key.ts';
@@ -15,20 +16,21 @@ const peersOf = (count: number): Address[] =>
 
 class Lab {
   readonly clock = new ManualClock();
-  readonly asked: { readonly to: string; readonly fail: () => void; readonly connect: () => PassThrough }[] = [];
+  readonly asked: { readonly to: string; readonly fail: () => void; readonly connect: (socket?: Duplex) => Duplex }[] =
+    [];
   aborted = 0;
   /** The outcome of each offer. */
   readonly told: string[] = [];
   readonly offers: PeerOffers;
 
-  constructor(names: readonly Address[], locatePeer = (peer: Address) => Promise.resolve<readonly Address[]>([peer])) {
+  /** `locatePeer`: null for none. */
+  constructor(names: readonly Address[], locatePeer: LocatePeer | null = (peer) => Promise.resolve([peer])) {
     this.offers = new PeerOffers({
       clock: this.clock,
       peers: () => names,
-      locatePeer,
+      ...(locatePeer && { locatePeer }),
       dial: (address, _limits, onResult) => {
-        const connect = (): PassThrough => {
-          const socket = new PassThrough();
+        const connect = (socket: Duplex = new PassThrough()): Duplex => {
           // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is used of a socket, a stream has
           onResult({ kind: 'connected', socket: socket as unknown as Socket });
           return socket;
@@ -93,6 +95,39 @@ test('an offer that is stopped reports nothing, at whatever point, and leaves no
   late();
   await lab.clock.advance(10_000);
   expect([lab.told, lab.clock.pending(), socket?.destroyed]).toEqual([[], 0, true]);
+});
+
+test('without an address of a peer nobody is waited for', async () => {
+  const unknown = new Lab(peersOf(1), () => Promise.resolve([]));
+  const without = new Lab(peersOf(1), null);
+  for (const lab of [unknown, without]) {
+    lab.offer();
+    await lab.clock.advance(0);
+    expect([lab.asked, lab.told, lab.clock.pending()]).toEqual([[], ['nobody'], 0]);
+  }
+});
+
+test('a peer that answers twice gets the request once', async () => {
+  const lab = new Lab(peersOf(1));
+  lab.offer();
+  await lab.clock.advance(0);
+  const written: Uint8Array[] = [];
+  const socket = new Duplex({
+    read: () => {},
+    write: (chunk: Uint8Array, _, done) => {
+      written.push(chunk);
+      done();
+    },
+  });
+  lab.asked[0]?.connect(socket);
+  socket.push('Y');
+  await lab.clock.advance(0);
+  socket.push('Y');
+  await lab.clock.advance(0);
+  expect([written.length, lab.told]).toEqual([2, ['taken by 10.0.0.1:6432']]);
+  socket.destroy();
+  await lab.clock.advance(0);
+  expect([lab.told.at(-1), lab.clock.pending()]).toEqual(['done', 0]);
 });
 
 test('a key that cannot be read is offered to nobody', () => {
