@@ -143,8 +143,7 @@ export default defineConfig({
           isolate: false,
           // A property over hundreds of histories takes its time on a busy machine.
           testTimeout: 30_000,
-          // These compute, and never wait. Each worker compiles everything again.
-          maxWorkers: availableParallelism(),
+          maxWorkers: LANES,
         },
       },
       {

@@ -83,19 +83,19 @@ interface Hooks {
 }
 
 export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
-  const { peers, onEvent } = options;
-  const registry = new SessionRegistry(peers);
+  const { siblings, onEvent } = options;
+  const registry = new SessionRegistry(siblings);
   const holdQueue = new HoldQueue({
     ...options,
     policy: () => inForce.current().hold,
-    heldElsewhere: () => peers?.others().held ?? 0,
+    heldElsewhere: () => siblings?.others().held ?? 0,
   });
   const drains = new Drains({ ...options, perSecond: options.client.maxDisconnectsPerSecond });
   const listeners = new Listeners({
     onConnection: hooks.onConnection,
     inherited: options.inherited,
     onFailure: (pool, detail) => onEvent({ kind: 'listener_failed', pool, detail }),
-    isShared: peers !== undefined,
+    isShared: siblings !== undefined,
     createServer: options.createServer,
   });
   const inForce: PolicyInForce = new PolicyInForce(options, { registry, drains, listeners, holdQueue });
@@ -135,7 +135,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
   const connector = new BackendConnector({ ...options, ...base, dial: dialServer, policy: backend });
   const buffered = new BufferedBytes();
   const limiting = { ...options, drains };
-  const { peers, openPositions } = options;
+  const { siblings, openPositions } = options;
   const positions = openPositions && positionsBy({ ...options, openPositions }, dialServer, () => inForce.current());
   return {
     ...options,
@@ -143,7 +143,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
     policy,
     pool,
     isStopping,
-    admission: new Admission({ ...options, limits: () => inForce.current().client, others: peers?.others }),
+    admission: new Admission({ ...options, limits: () => inForce.current().client, others: siblings?.others }),
     registry,
     names: new SharedValues(),
     newStartup: (client, awaitsHeader, outcome) =>

@@ -25,7 +25,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 import type { WalEvidence } from '../core/wal-samples.ts';
 import type { LoginTools } from '../wire/talk/password-login.ts';
 import type { Dial } from './server.ts';
-import type { Peers } from './peers.ts';
+import type { Siblings } from './siblings.ts';
 
 /** A reload may change these. They apply to each use after it. */
 export interface ProxyPolicy {
@@ -152,7 +152,7 @@ export interface ProxyDependencies {
   /** As it is now. Absent: sessions of pools with several members stay. */
   readonly snapshot?: () => Snapshot;
   /** Absent: no other process serves these ports. */
-  readonly peers?: Peers;
+  readonly siblings?: Siblings;
   /** Absent: no peer is found. */
   readonly locatePeer?: LocatePeer;
   /** Absent: no limit on file descriptors is known. */

@@ -71,7 +71,8 @@ export interface LocalProxy extends Proxy {
   /** Synchronous. */
   close(): void;
   /**
-   * This process's numbers, for its peers. `byAddress` has only the addresses whose number changed since the last call.
+   * This process's numbers, for its siblings. `byAddress` has only the addresses whose number changed since the last
+   * call.
    */
   tally(): Tally;
   /** Whether a session of this process has the request's key. */

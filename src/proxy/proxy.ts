@@ -33,7 +33,7 @@ class RunningProxy implements LocalProxy {
   #lastId: number;
 
   constructor(options: ProxyOptions) {
-    this.#lastId = options.peers?.lastId ?? 0;
+    this.#lastId = options.siblings?.lastId ?? 0;
     this.#parts = assemble(options, {
       isStopping: () => this.#isStopping,
       onConnection: (...accepted) => this.#accept(...accepted),

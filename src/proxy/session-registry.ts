@@ -9,7 +9,7 @@ import type { PoolName } from '../model/policy.ts';
 import type { SessionState } from '../reports/session-state.ts';
 import type { PoolTally, Tally } from '../reports/tally.ts';
 import type { OpenRoute } from '../core/routing-table.ts';
-import { NO_PEERS, type Peers } from './peers.ts';
+import { NO_SIBLINGS, type Siblings } from './siblings.ts';
 import type { Assignment, SessionHandle } from './stage.ts';
 
 interface PoolLedger {
@@ -27,11 +27,11 @@ export class SessionRegistry {
   readonly #sessions = new Set<SessionHandle>();
   /** Their pool may still change. */
   readonly #unsettled = new Set<SessionHandle>();
-  readonly #peers: Peers;
+  readonly #siblings: Siblings;
   readonly #onEmpty = new Set<() => void>();
 
-  constructor(peers = NO_PEERS) {
-    this.#peers = peers;
+  constructor(siblings = NO_SIBLINGS) {
+    this.#siblings = siblings;
   }
 
   /** Removed pools keep their counts: their sessions may live on, and counts are since the start. */
@@ -48,7 +48,7 @@ export class SessionRegistry {
     const sessions = this.#pool(session.pool);
     sessions.accepted += 1;
     sessions.states.startup += 1;
-    this.#peers.onChange();
+    this.#siblings.onChange();
   }
 
   /** Only a session's transition method calls this. */
@@ -57,7 +57,7 @@ export class SessionRegistry {
     states[from] -= 1;
     states[to] += 1;
     if (to === 'relaying' || to === 'closed') this.settled(session);
-    this.#peers.onChange();
+    this.#siblings.onChange();
     if (to !== 'closed' || from === 'closed') return;
     this.#sessions.delete(session);
     if (this.#sessions.size === 0) for (const run of this.#onEmpty) run();
@@ -84,7 +84,7 @@ export class SessionRegistry {
     else byMember.add(session);
     if (assignment.isFallback) sessions.fallbackSessions += 1;
     if (assignment.isLagging) sessions.laggingSessions += 1;
-    this.#peers.onChange();
+    this.#siblings.onChange();
   }
 
   /** The pool's sessions on a member at that very address, as a copy: the caller may end them. */
@@ -185,7 +185,7 @@ export class SessionRegistry {
   }
 
   #others(pool: PoolName): PoolTally | undefined {
-    return this.#peers.others().pools.get(pool);
+    return this.#siblings.others().pools.get(pool);
   }
 
   #pool(pool: PoolName): PoolLedger {

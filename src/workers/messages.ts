@@ -15,7 +15,7 @@ import type { KillResult, SessionList, SessionQuery } from '../reports/session-l
 import type { MoveResult } from '../reports/session-move.ts';
 import type { Tally } from '../reports/tally.ts';
 import type { ProxyPolicy } from '../proxy/options.ts';
-import type { CancelOutcome } from '../proxy/peers.ts';
+import type { CancelOutcome } from '../proxy/siblings.ts';
 import type { CallKind, CallMessage, ReplyMessage } from './calls.ts';
 import type { SnapshotDelta } from './snapshot-delta.ts';
 

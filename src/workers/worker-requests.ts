@@ -2,7 +2,7 @@
 // the branch of a client.
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { ProxyDependencies } from '../proxy/options.ts';
-import type { CancelOutcome } from '../proxy/peers.ts';
+import type { CancelOutcome } from '../proxy/siblings.ts';
 import type { WorkerProcess } from './worker-process.ts';
 import { answerCall, type CallHandlers, type CallMessage } from './calls.ts';
 import type { CallsOfWorker, CancelPacket } from './messages.ts';

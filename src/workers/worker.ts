@@ -8,7 +8,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 import { Decider } from '../monitor/decider.ts';
 import { takeFault } from '../proxy/fault.ts';
 import { createProxy } from '../proxy/proxy.ts';
-import type { CancelOutcome } from '../proxy/peers.ts';
+import type { CancelOutcome } from '../proxy/siblings.ts';
 import type { LocalProxy, PreparedPolicy } from '../proxy/proxy-interface.ts';
 import { answerCall, Calls, type CallHandlers } from './calls.ts';
 import type { CallsOfMain, CallsOfWorker, CancelPacket, FromWorker, ToWorker } from './messages.ts';
@@ -99,7 +99,7 @@ export class Worker {
       readKeyPair: (files) => calls.call('read_key_pair', files),
       readPem: (file, kind) => calls.call('read_pem', { file, kind }),
       clock,
-      peers: {
+      siblings: {
         processes,
         lastId,
         others: () => this.#others.tally(),

@@ -18,7 +18,7 @@ import { serverText, type Dial, type DialResult, type DialServer, type Server } 
 import { GuessLimit } from './guess-limit.ts';
 import { PeerOffers } from './peer-offers.ts';
 import type { ProxyDependencies, ProxyPolicy } from '../options.ts';
-import { NO_PEERS, type CancelOutcome, type Peers } from '../peers.ts';
+import { NO_SIBLINGS, type CancelOutcome, type Siblings } from '../siblings.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
 /** From the request to the end of all connections that were opened for it. Milliseconds. */
@@ -32,7 +32,7 @@ const OFFERED_PER_SECOND = 100;
 
 export interface CancelsOptions extends Pick<
   ProxyDependencies,
-  'table' | 'decideIfDue' | 'clock' | 'onEvent' | 'peers' | 'locatePeer'
+  'table' | 'decideIfDue' | 'clock' | 'onEvent' | 'siblings' | 'locatePeer'
 > {
   readonly registry: SessionRegistry;
   readonly dial: DialServer;
@@ -77,10 +77,10 @@ export class Cancels {
 
   /** Returns the function that ends it at once; nothing is reported after that. */
   passOn(request: CancelRequest): () => void {
-    const { peers } = this.#options;
+    const { siblings } = this.#options;
     const own = this.#keyedOf(request.packet);
     if (own !== undefined) return this.#sendKnown(request, own);
-    return peers === undefined ? this.#offer(request) : this.#passToProcesses(request, peers);
+    return siblings === undefined ? this.#offer(request) : this.#passToSiblings(request, siblings);
   }
 
   takesOffers(): boolean {
@@ -89,10 +89,10 @@ export class Cancels {
 
   /** Whether a session of this Pointsman has the key, in whichever process. */
   isAnywhere(packet: Uint8Array, tell: (isHere: boolean) => void): void {
-    const { peers } = this.#options;
+    const { siblings } = this.#options;
     const isHere = this.isKnown(packet);
-    if (isHere || peers === undefined) tell(isHere);
-    else void peers.knowsCancel(packet).then(tell);
+    if (isHere || siblings === undefined) tell(isHere);
+    else void siblings.knowsCancel(packet).then(tell);
   }
 
   isKnown(packet: Uint8Array): boolean {
@@ -126,7 +126,7 @@ export class Cancels {
     this.#own.clear();
   }
 
-  #passToProcesses(request: CancelRequest, peers: Peers): () => void {
+  #passToSiblings(request: CancelRequest, siblings: Siblings): () => void {
     let isStopped = false;
     let stop = nothing;
     const answered = (outcome: CancelOutcome): void => {
@@ -134,7 +134,7 @@ export class Cancels {
       if (outcome.kind === 'done') request.onDone(outcome.problem);
       else stop = this.#offer(request);
     };
-    void peers.passOnCancel(request.packet, request.pool).then(answered);
+    void siblings.passOnCancel(request.packet, request.pool).then(answered);
     return () => {
       isStopped = true;
       stop();
@@ -215,10 +215,10 @@ export class Cancels {
   }
 
   #isWithin(limits: Map<string, GuessLimit>, perSecond: number, { listener, address }: CancelRequest): boolean {
-    const { clock, peers = NO_PEERS } = this.#options;
+    const { clock, siblings = NO_SIBLINGS } = this.#options;
     const now = clock.now();
     const name = addressText(listener);
-    const limit = limits.get(name) ?? new GuessLimit(perSecond / peers.processes, now);
+    const limit = limits.get(name) ?? new GuessLimit(perSecond / siblings.processes, now);
     limits.set(name, limit);
     return limit.take(address, now);
   }

@@ -8,7 +8,7 @@ import type { MemberName } from '../../model/member.ts';
 import { nothing } from '../../model/once.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import { sharedClock } from '../fault.ts';
-import type { Peers } from '../peers.ts';
+import type { Siblings } from '../siblings.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 import type { Movable, MoveGoal, Progress, SessionHandle } from '../stage.ts';
 import { TokenBucket } from '../token-bucket.ts';
@@ -24,7 +24,7 @@ export interface SpreaderOptions {
   /** Undefined: no session moves. */
   readonly policy: () => unknown;
   /** Absent: no other process serves these ports. */
-  readonly peers?: Pick<Peers, 'processes'>;
+  readonly siblings?: Pick<Siblings, 'processes'>;
   readonly picker: Shares;
 }
 
@@ -126,8 +126,8 @@ export class Spreader {
   #spread(pool: PoolPolicy, route: OpenRoute): void {
     const { name, rebalance, slowStartMs } = pool;
     if (rebalance === undefined) return;
-    const { random, peers, picker } = this.#options;
-    const processes = peers?.processes ?? 1;
+    const { random, siblings, picker } = this.#options;
+    const processes = siblings?.processes ?? 1;
     const now = this.#clock.now();
     const moves = this.#movesOf(name);
     const movable = new Map(route.targets.map((target) => [target.member, this.#mayLeave(name, target, now)]));

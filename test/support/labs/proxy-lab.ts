@@ -18,7 +18,7 @@ import type { WalEvidence } from '../../../src/core/wal-samples.ts';
 import type { BranchConnectPolicy, LocateBranch } from '../../../src/model/branch.ts';
 import type { Dial } from '../../../src/proxy/server.ts';
 import type { DescriptorBudget, ProxyPolicy } from '../../../src/proxy/options.ts';
-import type { Peers } from '../../../src/proxy/peers.ts';
+import type { Siblings } from '../../../src/proxy/siblings.ts';
 import { createProxy } from '../../../src/proxy/proxy.ts';
 import type { LocalProxy } from '../../../src/proxy/proxy-interface.ts';
 import { systemClock } from '../waiting/system-clock.ts';
@@ -51,7 +51,7 @@ export interface ProxyLabOptions {
   readonly branchConnect?: BranchConnectPolicy;
   readonly branchCaFile?: string;
   /** Other processes on the same ports, by their reports. */
-  readonly peers?: Peers;
+  readonly siblings?: Siblings;
   /** Where the other Pointsmen are. The setting `peers` has one name if this is given. */
   readonly locatePeer?: LocatePeer;
   /** Moves are configured if this is given. */
@@ -174,7 +174,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     ...(options.wal === undefined ? {} : { wal: options.wal }),
     ...(options.snapshot === undefined ? {} : { snapshot: options.snapshot }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),
-    ...(options.peers === undefined ? {} : { peers: options.peers }),
+    ...(options.siblings === undefined ? {} : { siblings: options.siblings }),
     ...(options.locatePeer === undefined ? {} : { locatePeer: options.locatePeer, cancelPeers: [PEERS] }),
     descriptors: options.descriptors,
   });

@@ -4,7 +4,7 @@ import { NO_TALLY } from '../../../src/reports/tally.ts';
 import type { Tally } from '../../../src/reports/tally.ts';
 import { Admission } from '../../../src/proxy/accept/admission.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
-import { NO_PEERS } from '../../../src/proxy/peers.ts';
+import { NO_SIBLINGS } from '../../../src/proxy/siblings.ts';
 import { SessionRegistry } from '../../../src/proxy/session-registry.ts';
 import { TokenBucket } from '../../../src/proxy/token-bucket.ts';
 
@@ -52,7 +52,7 @@ test('alone it keeps no addresses for other workers', () => {
 
 test('sessions on a member, by fallback and among laggards include those of other workers; own counts do not', () => {
   const read = { fallback: 2, lagging: 3, members: new Map([['pg-2', 4]]) };
-  const registry = new SessionRegistry({ ...NO_PEERS, others: others({ pools: new Map([['read', read]]) }) });
+  const registry = new SessionRegistry({ ...NO_SIBLINGS, others: others({ pools: new Map([['read', read]]) }) });
   registry.learn(['read', 'write']);
   expect([
     registry.sessionsOn('read', 'pg-2'),

@@ -14,8 +14,8 @@ import {
 import { SSL_REQUEST, aCancelOf, aStartup, errorFields } from '../../../support/sockets/packets.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
-import { NO_PEERS } from '../../../../src/proxy/peers.ts';
-import type { CancelOutcome, Peers } from '../../../../src/proxy/peers.ts';
+import { NO_SIBLINGS } from '../../../../src/proxy/siblings.ts';
+import type { CancelOutcome, Siblings } from '../../../../src/proxy/siblings.ts';
 import { connectRaw, watch } from '../../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
 import { until } from '../../../support/waiting/until.ts';
@@ -202,20 +202,20 @@ test('scenario 35: an address that guesses without end does not lock out another
 });
 
 /** Another process that shares the ports. The test gives its answers by hand. */
-async function withPeers(): Promise<((outcome: CancelOutcome) => void)[]> {
+async function withSiblings(): Promise<((outcome: CancelOutcome) => void)[]> {
   lab.proxy.close();
   const answers: ((outcome: CancelOutcome) => void)[] = [];
-  const peers: Peers = {
-    ...NO_PEERS,
+  const siblings: Siblings = {
+    ...NO_SIBLINGS,
     processes: 2,
     passOnCancel: () => new Promise((resolve) => answers.push(resolve)),
   };
-  lab = await startProxyLab({ clock, peers, table: { write: { open: { 'pg-1': one.address } } } });
+  lab = await startProxyLab({ clock, siblings, table: { write: { open: { 'pg-1': one.address } } } });
   return answers;
 }
 
 test('scenario 35: the processes share the limit on guesses', async () => {
-  const answers = await withPeers();
+  const answers = await withSiblings();
   const guess = aCancelOf(42, SECRET);
   for (let count = 1; count <= 21; count += 1) {
     await cancel('write', guess);
@@ -227,7 +227,7 @@ test('scenario 35: the processes share the limit on guesses', async () => {
 });
 
 test('scenario 35: a cancel passed on by another process is done when that process reports the result', async () => {
-  const answers = await withPeers();
+  const answers = await withSiblings();
   const first = await cancel('write', aCancelOf(42, SECRET));
   await until('the question', () => answers.length === 1);
   expect(first.hasEnded).toBe(false);
@@ -245,7 +245,7 @@ test('scenario 35: a cancel passed on by another process is done when that proce
 });
 
 test('scenario 35: an answer of another process after the end of this process starts nothing', async () => {
-  const answers = await withPeers();
+  const answers = await withSiblings();
   await cancel('write', aCancelOf(42, SECRET));
   await until('the question', () => answers.length === 1);
   lab.proxy.close();

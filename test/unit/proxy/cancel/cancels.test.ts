@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import type { Address } from '../../../../src/model/member.ts';
 import { Cancels } from '../../../../src/proxy/cancel/cancel.ts';
-import type { CancelOutcome, Peers } from '../../../../src/proxy/peers.ts';
-import { NO_PEERS } from '../../../../src/proxy/peers.ts';
+import type { CancelOutcome, Siblings } from '../../../../src/proxy/siblings.ts';
+import { NO_SIBLINGS } from '../../../../src/proxy/siblings.ts';
 import type { DialResult } from '../../../../src/proxy/server.ts';
 import { SessionRegistry } from '../../../../src/proxy/session-registry.ts';
 import { cancelRequest, type CancelKey } from '../../../../src/wire/messages/cancel-key.ts';
@@ -29,13 +29,13 @@ class Lab {
   readonly events: unknown[] = [];
   readonly cancels: Cancels;
 
-  constructor(peers?: Peers, open: Readonly<Record<string, Address>> = { 'pg-1': MEMBER.address }) {
+  constructor(siblings?: Siblings, open: Readonly<Record<string, Address>> = { 'pg-1': MEMBER.address }) {
     this.cancels = new Cancels({
       table: () => aTableOf({ write: { open } }),
       decideIfDue: () => void (this.decided += 1),
       clock: this.clock,
       onEvent: (event) => void this.events.push(event),
-      ...(peers === undefined ? {} : { peers }),
+      ...(siblings === undefined ? {} : { siblings }),
       registry: new SessionRegistry(),
       policy: () => ({}),
       dialPeer: () => expect.unreachable('no peer is set'),
@@ -63,10 +63,10 @@ class Lab {
   }
 }
 
-/** Peers that answer when they are told to. */
-function latePeers() {
+/** Siblings that answer when they are told to. */
+function lateSiblings() {
   const { promise, resolve } = Promise.withResolvers<CancelOutcome>();
-  return { peers: { ...NO_PEERS, passOnCancel: () => promise }, answer: resolve };
+  return { siblings: { ...NO_SIBLINGS, passOnCancel: () => promise }, answer: resolve };
 }
 
 test('a statement that waits here takes the cancel: no server hears of it', () => {
@@ -142,9 +142,9 @@ test.each([
   ['nobody has the session: the members are asked', { kind: 'unknown' }, ['pg-1'], []],
   ['a process has passed it on', { kind: 'done' }, [], [undefined]],
   ['a process could not pass it on', { kind: 'done', problem: 'refused' }, [], ['refused']],
-] as const)('the peers answer: %s', async (_, outcome, dialled, done) => {
-  const { peers, answer } = latePeers();
-  const lab = new Lab(peers);
+] as const)('the siblings answer: %s', async (_, outcome, dialled, done) => {
+  const { siblings, answer } = lateSiblings();
+  const lab = new Lab(siblings);
   const stop = lab.pass();
   expect(lab.dialling).toEqual([]);
   answer(outcome);
@@ -155,9 +155,9 @@ test.each([
   expect([lab.aborted, lab.clock.pending()]).toEqual([dialled.length, 0]);
 });
 
-test('a client that leaves before the peers answer has no request any more', async () => {
-  const { peers, answer } = latePeers();
-  const lab = new Lab(peers);
+test('a client that leaves before the siblings answer has no request any more', async () => {
+  const { siblings, answer } = lateSiblings();
+  const lab = new Lab(siblings);
   lab.pass()();
   answer({ kind: 'unknown' });
   await lab.clock.advance(0);

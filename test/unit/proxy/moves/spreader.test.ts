@@ -54,7 +54,7 @@ function setUp(): void {
     registry,
     pools: () => [pool],
     policy: () => (hasMoves ? {} : undefined),
-    peers: {
+    siblings: {
       get processes() {
         return isShared ? 2 : 1;
       },

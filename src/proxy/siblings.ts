@@ -1,7 +1,6 @@
-// The other processes that serve the same ports, as far as the proxy has to know of them; the setting `peers` names
-// other Pointsmen (cancel/peer-offers.ts). Their numbers come from their
-// latest reports. A limit over all processes can therefore be exceeded by the clients that each process accepts between
-// two reports.
+// The other processes of this Pointsman, which serve the same ports, as far as the proxy has to know of them. Their
+// numbers come from their latest reports. A limit over all processes can therefore be exceeded by the clients that each
+// process accepts between two reports.
 import type { PoolName } from '../model/policy.ts';
 import { NO_TALLY, type Tally } from '../reports/tally.ts';
 
@@ -12,7 +11,7 @@ export type CancelOutcome =
   /** It is over. `problem`: why it reached no server. */
   | { readonly kind: 'done'; readonly problem?: string | undefined };
 
-export interface Peers {
+export interface Siblings {
   /** The number of processes that share a rate, this one included. */
   readonly processes: number;
   /** The ids of sessions begin after this one, so that they differ between processes. */
@@ -30,7 +29,7 @@ export interface Peers {
   readonly knowsCancel: (packet: Uint8Array) => Promise<boolean>;
 }
 
-export const NO_PEERS: Peers = {
+export const NO_SIBLINGS: Siblings = {
   processes: 1,
   lastId: 0,
   others: () => NO_TALLY,
