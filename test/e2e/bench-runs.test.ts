@@ -36,6 +36,7 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'bench:moves-idle': { sessions: '5', rounds: '1' },
   'bench:page': { sessions: '20', rounds: '1', seconds: '0.2', idle: '0.2' },
   'bench:patroni-api': { rounds: '1', seconds: '0.3', idle: '0.5' },
+  'bench:reads': { rounds: '1', seconds: '0.5', readers: '4', writes: '50' },
   // A read that is stale ends it with another code than 0. The other faults take longer.
   'bench:reads-history': { reads: '2000', readers: '8', brief: 'true', faults: 'lacks' },
   'bench:probing': { rounds: '1', each: '1' },

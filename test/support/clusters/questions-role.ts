@@ -7,8 +7,13 @@ const ROLE = readFileSync(new URL('../../../deploy/reads.sql', import.meta.url),
 const USER = 'pointsman_monitor';
 const PASSWORD = 'monitor-1';
 
+export interface QuestionsSection {
+  readonly user: string;
+  readonly password_file: string;
+}
+
 /** `directory`: for the file with the password. */
-export async function questionsRole(cluster: ClusterUnderTest, directory: string): Promise<object> {
+export async function questionsRole(cluster: ClusterUnderTest, directory: string): Promise<QuestionsSection> {
   const { name } = await cluster.leader();
   await cluster.sql(name, `${ROLE}; ALTER ROLE ${USER} PASSWORD '${PASSWORD}'`, { timeoutMs: 20_000 });
   const file = join(directory, 'monitor-password');
