@@ -15,15 +15,15 @@ const ENV = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/
 const BUILD = resolve(import.meta.dirname, 'support/processes/build-for-tests.ts');
 
 /**
- * Files at a time. Most tests wait, for servers and for clocks: a file of `e2e` uses two fifths of a core. With five,
- * two cores are so full that limits of real time are missed.
+ * Files at a time. Most tests wait, for servers and for clocks: a file of `e2e` uses half a core. With four, two cores
+ * are so full that limits of real time are missed.
  */
-const LANES = Math.max(4, availableParallelism());
+const LANES = Math.max(3, availableParallelism());
 
 /** A Patroni cluster is a dozen processes, and drivers are compiled. */
 const SLOW_LANES = 3;
 
-/** These print how long a failover took, or compare processor time: nothing else runs beside them. */
+/** These print how long a failover took, compare processor time, or fill all cores: nothing else runs beside them. */
 const MEASURED = named('frozen-api', 'host-death', 'page/failover', 'restart-in-place', 'switchover');
 
 /** These stop processes, and then judge by ages and deadlines. They mostly wait: two at a time, and nothing else. */
@@ -41,7 +41,6 @@ const CLUSTERS_MS = 120_000;
  */
 const SLOW = [
   ...named(
-    'bench-runs',
     'causal-reads',
     'drivers',
     'examples',
@@ -62,7 +61,7 @@ const SLOW = [
   ...integration('deploy/chart', 'deploy/kustomize', 'deploy/package'),
 ];
 /** On the sandbox. The measured files for Patroni are a project of their own. */
-const SLOW_MEASURED = named('bench-short', 'host-death', 'page/failover');
+const SLOW_MEASURED = named('bench-runs', 'bench-short', 'host-death', 'page/failover');
 
 const files = globSync('test/e2e/**/*.test.ts', { cwd: resolve(import.meta.dirname, '..') }).toSorted();
 /** A file for every kind of cluster belongs to two projects: each of them registers its own kind. */

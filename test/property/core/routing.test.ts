@@ -1,4 +1,5 @@
 // The properties of guarantees.md over random histories. Each title names its property.
+import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -179,13 +180,15 @@ test('wall-clock jumps change nothing: the origin of instants does not matter', 
         const other = there[index];
         if (other === undefined) throw new Error('the shifted history has fewer moments');
         const table = decideRoutes(world.policy, other.snapshot, other.now);
-        expect(table.validUntil).toBe(here.validUntil + byMs);
-        for (const { name } of world.policy.pools) {
-          expect(routeOf(table, name)).toEqual(routeOf(here, name));
-          const whys = (of: RoutingTable) =>
-            [...poolOf(of, name).standings.values()].map(({ kind, why }) => [kind, why.code]);
-          expect(whys(table)).toEqual(whys(here));
-        }
+        const told = (of: RoutingTable, isLaterByMs: number): unknown => ({
+          validUntil: of.validUntil - isLaterByMs,
+          pools: world.policy.pools.map(({ name }) => [
+            routeOf(of, name),
+            [...poolOf(of, name).standings.values()].map(({ kind, why }) => [kind, why.code]),
+          ]),
+        });
+        const [later, earlier] = [told(table, byMs), told(here, 0)];
+        if (!isDeepStrictEqual(later, earlier)) expect(later).toEqual(earlier);
       }
     }),
   );
@@ -225,10 +228,12 @@ test('routes and standings agree: a member with new sessions is open, and an ope
       everyTable(world, (table) => {
         for (const { route, standings, addresses } of table.pools.values()) {
           if (route.kind !== 'open') continue;
-          for (const { member, address } of route.targets) {
-            expect(addresses.get(member)).toEqual(address);
-            if (route.fallback === undefined) expect(standings.get(member)?.kind).toBe('open');
-          }
+          const faults = route.targets.filter(
+            ({ member, address }) =>
+              !isDeepStrictEqual(addresses.get(member), address) ||
+              (route.fallback === undefined && standings.get(member)?.kind !== 'open'),
+          );
+          if (faults.length > 0) expect(faults).toEqual([]);
         }
       });
     }),

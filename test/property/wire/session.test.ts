@@ -65,10 +65,10 @@ class Dialogue {
 
   #check(): void {
     if (this.follower.activity() !== 'idle' || this.server.isOver()) return;
-    expect(this.server.isIdle()).toBe(true);
+    if (!this.server.isIdle()) expect.fail('idle too early');
     // The messages that the proxy has begun to see and the server has not read. The rest counts as not sent yet.
     const pending = this.#sent.filter(({ said, hiddenBytes }) => !HARMLESS.test(said.type) && hiddenBytes === 0);
-    expect(pending).toEqual([]);
+    if (pending.length > 0) expect(pending).toEqual([]);
   }
 }
 

@@ -233,7 +233,7 @@ test('old marks are few, and dense where a limit needs them', () => {
       const record = snapshot.members.get('pg-1');
       const position = { at, kind: 'location', bytes: 1001 + 8 * second, timeline: 1 } as const;
       snapshot = { ...snapshot, trail: record && nextTrail(of, snapshot, { ...record, positions: [position] }, at) };
-      expect(snapshot.trail?.marks.length).toBeLessThan(1000);
+      if ((snapshot.trail?.marks.length ?? 0) >= 1000) expect.fail(`marks without a limit at ${at}`);
     }
     return snapshot.trail?.marks ?? [];
   };
