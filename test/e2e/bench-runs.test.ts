@@ -20,7 +20,12 @@ const WITHIN_MS = 300_000;
 const SHORT = { megabytes: '5', rounds: '1', seconds: '1' };
 /** For all parts: the parts that do not have an option ignore it. */
 const DATA_PATH = { ...SHORT, connections: '4', modes: 'prepared', sessions: '50' };
-const WITH_ALL_PEERS = new Set<string>(['ping-pong', 'pgbench']);
+/** By part. Empty: all of them. */
+const PEERS: Readonly<Record<string, { readonly peers?: string }>> = {
+  'ping-pong': {},
+  pgbench: { peers: 'direct,pgbouncer,pointsman' },
+};
+const FEW_PEERS = { peers: 'haproxy,pointsman' };
 const NONE = { deaths: '0', restarts: '0', replacements: '0', silences: '0', lags: '0', fallbacks: '0', freezes: '' };
 
 /** By script of package.json. */
@@ -68,8 +73,7 @@ describeUnless(whyNot(), 'the benchmarks', () => {
       const { stdout, stderr } = await run(command, {
         ...OPTIONS[name],
         ...(only && { only }),
-        // The other peers run in two parts.
-        ...(only !== undefined && !WITH_ALL_PEERS.has(only) && { peers: 'haproxy,pointsman' }),
+        ...(only !== undefined && (PEERS[only] ?? FEW_PEERS)),
         ...filesOf(name, directory),
       });
       expect(stdout, stderr).toMatch(/^\|.*\d|\d kB each/m);

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { run } from './child.ts';
 import { Load } from './load.ts';
 import type { BenchOptions, FixedPeer, Variant } from './options.ts';
+import { startFloor } from './peers/floor.ts';
 import { startHaproxy } from './peers/haproxy.ts';
 import { type Peer, type Surroundings, familyOfPeer } from './peers/peer.ts';
 import { startPgbouncer } from './peers/pgbouncer.ts';
@@ -44,6 +45,7 @@ export class Lab implements AsyncDisposable {
       add({ name: 'direct', port: backendPort, pid: undefined, [Symbol.asyncDispose]: async () => {} });
     if (wanted('haproxy')) add(await startHaproxy(surroundings));
     if (wanted('pgbouncer')) add(await startPgbouncer(surroundings));
+    if (wanted('floor')) add(await startFloor(surroundings));
     for (const [name, variant] of variants) {
       add(await startPointsman(name, await this.build(variant.checkout ?? '.'), variant, surroundings));
     }

@@ -19,7 +19,7 @@ const variant = z.strictObject({
 
 export type Variant = z.infer<typeof variant>;
 
-export const FIXED_PEERS = ['direct', 'haproxy', 'pgbouncer', 'pointsman'] as const;
+export const FIXED_PEERS = ['direct', 'haproxy', 'pgbouncer', 'floor', 'pointsman'] as const;
 export type FixedPeer = (typeof FIXED_PEERS)[number];
 
 const PGBENCH_MODES = ['simple', 'extended', 'prepared'] as const;

@@ -33,9 +33,11 @@ export interface Line {
 /** The peer with which the others are compared. */
 export const REFERENCE = 'haproxy';
 
+const REFERENCES: Readonly<Record<string, string>> = { tls: 'terminate', moves: 'none' };
+
 /** The same in a part. */
 export function referenceOf(part: string): string {
-  return part === 'tls' ? 'terminate' : REFERENCE;
+  return REFERENCES[part] ?? REFERENCE;
 }
 
 /** In the order of the samples; in each scene processor time comes first, because it is the stable figure. */

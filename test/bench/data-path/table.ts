@@ -39,7 +39,7 @@ function cell(summary: Summary | undefined, reference: string): string {
 }
 
 export const LEGEND =
-  'Cells: median of the rounds (least–most) · **ratio to HAProxy** (`tls`: to `terminate`), ' +
+  'Cells: median of the rounds (least–most) · **ratio to HAProxy** (`tls`: to `terminate`; `moves`: to `none`), ' +
   "the median of each round's own ratio [middle half of them].";
 
 function shown(value: number): string {

@@ -1,5 +1,6 @@
 // `backend`: accepts every login and answers each query with one row of 64 bytes (select), of 300 (values), with 1000
-// rows of 100 (rows), or with endless rows (table). With cert= and key= it takes TLS, by request or direct.
+// rows of 100 (rows), or with endless rows (table). With cert= and key= it takes TLS, by request or direct. With state=
+// it answers Parse, Bind, Execute and Close too, and long statements with that row: a question of Pointsman's moves.
 #define _GNU_SOURCE
 #include "load.h"
 #include <arpa/inet.h>
@@ -14,10 +15,11 @@
 #include <unistd.h>
 
 enum { GSS_REQUEST = 80877104, CANCEL_REQUEST = 80877102, ROW = 1024, ENDLESS = 65536, ROWS = 1000, SHORT_ROW = 100, TLS_HANDSHAKE = 22 };
+enum { REPLIES = 16384, LONG_STATEMENT = 300 };
 
 typedef struct {
   int fd;
-  bool is_started, is_endless, is_securing;
+  bool is_started, is_endless, is_securing, is_long;
   unsigned have; // bytes of the startup packet's head
   uint8_t head[PACKET_HEAD];
   uint32_t left;     // bytes missing of the startup packet
@@ -29,6 +31,9 @@ typedef struct {
 
 static int poller;
 static const char *cert, *key; // NULL: without TLS
+static const char *state;      // NULL: queries alone are answered
+static uint8_t replies[REPLIES]; // to the extended queries of one read
+static size_t replied;
 static uint8_t small[64], large[300], rows[ROWS * SHORT_ROW], endless[ENDLESS];
 
 // A row of one column.
@@ -143,8 +148,53 @@ static bool send_rows(served *session) {
   return true;
 }
 
+static void reply(char type, const void *body, size_t length) {
+  if (replied + HEAD + length > REPLIES) fail_with("backend", "too many extended queries at once");
+  make_message(replies + replied, type, HEAD + length);
+  memcpy(replies + replied + HEAD, body, length);
+  replied += HEAD + length;
+}
+
+static void reply_row(void) {
+  uint8_t row[REPLIES] = {0, 1};
+  size_t length = strlen(state);
+  put_u32(row + 2, (uint32_t)length);
+  memcpy(row + 6, state, length);
+  reply('D', row, 6 + length);
+}
+
+static void ask_extended(served *session, int type) {
+  switch (type) {
+  case 'P':
+    session->is_long = (session->frame.head[3] << 8 | session->frame.head[4]) > LONG_STATEMENT;
+    reply('1', "", 0);
+    break;
+  case 'B':
+    reply('2', "", 0);
+    break;
+  case 'E':
+    if (session->is_long) reply_row();
+    reply('C', "SELECT 1", sizeof "SELECT 1");
+    break;
+  case 'C':
+    reply('3', "", 0);
+    break;
+  case 'S':
+    reply('Z', "I", 1);
+    break;
+  }
+}
+
+// The replies are gone from their buffer when the socket has not taken all of them.
+static bool send_replies(served *session) {
+  size_t length = replied;
+  replied = 0;
+  return length == 0 || transmit(session->fd, replies, length) == (ssize_t)length;
+}
+
 static bool ask(served *session, int type) {
   if (type == 'X') return false;
+  if (state != NULL && type != 'Q') ask_extended(session, type);
   if (type != 'Q') return true;
   switch (session->frame.first) {
   case 'v':
@@ -167,10 +217,11 @@ static bool hear(served *session) {
   if (size < 0) return errno == EAGAIN;
   if (size == 0) return false;
   const uint8_t *at = buffer, *end = buffer + size;
+  replied = 0;
   if (!session->is_started && !start(session, &at, end)) return false;
   for (int type; (type = next_message(&session->frame, &at, end)) != 0;)
     if (!ask(session, type)) return false;
-  return true;
+  return send_replies(session);
 }
 
 static void take_in(int listener) {
@@ -198,6 +249,7 @@ static int listen_somewhere(void) {
 int run_backend(arguments given) {
   cert = text_of(given, "cert", NULL);
   key = text_of(given, "key", NULL);
+  state = text_of(given, "state", NULL);
   make_reply(small, sizeof small);
   make_reply(large, sizeof large);
   make_reply(rows + sizeof rows - SHORT_ROW, SHORT_ROW);

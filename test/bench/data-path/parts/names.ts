@@ -9,6 +9,7 @@ export const PART_NAMES = [
   'start',
   'workers',
   'tls',
+  'moves',
 ] as const;
 
 export type PartName = (typeof PART_NAMES)[number];

@@ -4,6 +4,7 @@ import type { Sample } from '../sample.ts';
 import { connects } from './connects.ts';
 import { copy } from './copy.ts';
 import { idle } from './idle.ts';
+import { moves } from './moves.ts';
 import type { PartName } from './names.ts';
 import { pgbench } from './pgbench.ts';
 import { pingPong } from './ping-pong.ts';
@@ -22,4 +23,5 @@ export const PARTS: Readonly<Record<PartName, (lab: Lab) => Promise<readonly Sam
   start,
   workers,
   tls,
+  moves,
 };

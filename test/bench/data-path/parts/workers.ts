@@ -8,6 +8,7 @@ import { throttle, whyNoThrottle } from '../throttle.ts';
 
 const SESSIONS = 512;
 const CORE_SHARE = 0.3;
+const OTHERS = ['direct', 'haproxy', 'pgbouncer', 'floor'] as const;
 
 export async function workers(lab: Lab): Promise<readonly Sample[]> {
   const [own] = lab.options.variants.values();
@@ -23,7 +24,7 @@ export async function workers(lab: Lab): Promise<readonly Sample[]> {
   }
   const samples: Sample[] = [];
   {
-    await using peers = await lab.peers(port, { without: ['direct', 'haproxy', 'pgbouncer'], variants });
+    await using peers = await lab.peers(port, { without: OTHERS, variants });
     await lab.place('none', peers.list, [backend.pid]);
     const measure = (peer: Peer) => ask(lab, peer);
     for (const peer of peers.list) await measure(peer);
@@ -35,7 +36,7 @@ export async function workers(lab: Lab): Promise<readonly Sample[]> {
     return samples;
   }
   using groups = new DisposableStack();
-  await using peers = await lab.peers(port, { without: ['direct', 'haproxy', 'pgbouncer'], variants });
+  await using peers = await lab.peers(port, { without: OTHERS, variants });
   for (const peer of peers.list) await ask(lab, peer);
   for (const peer of peers.list) groups.use(throttle(familyOfPeer(peer), CORE_SHARE));
   const scene = `${CORE_SHARE * 100} % of a core each`;
@@ -50,7 +51,7 @@ async function whyNoWorkers(
   variants: ReadonlyMap<string, Variant>,
 ): Promise<string | undefined> {
   try {
-    await using peers = await lab.peers(port, { without: ['direct', 'haproxy', 'pgbouncer'], variants });
+    await using peers = await lab.peers(port, { without: OTHERS, variants });
     void peers;
     return undefined;
   } catch (error) {
