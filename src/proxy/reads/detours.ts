@@ -20,10 +20,10 @@ export class Detours {
     this.#options = options;
   }
 
-  /** Undefined: no other server may take the session. */
-  goal(name: PoolName, from: AskedServer, covers: (server: AskedServer) => boolean): MoveGoal | undefined {
+  /** A sentence: no other server may take the session. */
+  goal(name: PoolName, from: AskedServer, covers: (server: AskedServer) => boolean): MoveGoal | string {
     const first = this.#route(name, from, covers);
-    if (first === undefined) return undefined;
+    if (typeof first === 'string') return first;
     let isFirst = true;
     return {
       next: () => {
@@ -47,13 +47,18 @@ export class Detours {
     return fallback === undefined || openRoute(table(), fallback) !== undefined;
   }
 
-  #route(name: PoolName, from: AskedServer, covers: (server: AskedServer) => boolean): MoveRoute | undefined {
+  #route(name: PoolName, from: AskedServer, covers: (server: AskedServer) => boolean): MoveRoute | string {
     const { table, registry, pool } = this.#options;
     const suits = (server: AskedServer): boolean => server.member !== from.member && covers(server);
     if (openRoute(table(), name)?.targets.some(suits) === true) return { via: undefined, suits };
     const { pool: fallback = '', maxSessions = 0 } = pool(name)?.fallback ?? {};
     const via = pool(fallback);
-    if (via === undefined || !isOfPrimary(via) || registry.fallbackSessions(name) >= maxSessions) return undefined;
-    return openRoute(table(), fallback)?.targets.some(suits) === true ? { via, suits } : undefined;
+    if (via === undefined || !isOfPrimary(via)) return 'No other member of the pool shows them.';
+    if (registry.fallbackSessions(name) >= maxSessions) {
+      return `As many sessions of the pool use its fallback as may: max_sessions is ${maxSessions}.`;
+    }
+    return openRoute(table(), fallback)?.targets.some(suits) === true
+      ? { via, suits }
+      : 'The pool of the primary takes no sessions.';
   }
 }

@@ -20,13 +20,15 @@ const WARNING = '01000';
 const MISSES = 'does not show every acknowledged write';
 const NOTHING_MORE = 'No server has seen the statement.';
 
-export function lateError(late: LateRead): Uint8Array {
+/** `whyHere`: the sentence that says why the session is not at a server that shows them. */
+export function lateError(late: LateRead, whyHere: string | undefined): Uint8Array {
   const { waitMs, member } = late;
+  const sentences = [whyLate(late), whyHere, NOTHING_MORE].filter((sentence) => sentence !== undefined);
   return encodeErrorResponse({
     severity: 'ERROR',
     sqlState: QUERY_CANCELED,
     message: `pointsman: the read waited ${durationText(waitMs)}, and ${member} ${MISSES} (read_late)`,
-    detail: `${whyLate(late)} ${NOTHING_MORE}`,
+    detail: sentences.join(' '),
     hint: 'Try again, or read on the write port.',
   });
 }

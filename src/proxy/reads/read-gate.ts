@@ -2,6 +2,7 @@
 // arrived. It comes before all other gates. A late read ends by the pool's `causal_reads.late`.
 import type { AskedServer, CausalReadsPolicy, QuestionNumber } from '../../model/causal-reads.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
+import { pinText } from '../../core/pin-words.ts';
 import type { PinReason } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
 import { isLateResult, type CausalReadResult } from '../../reports/causal-reads.ts';
@@ -236,9 +237,9 @@ export class ReadGate implements TransactionGate {
     return this.#end('stale', true);
   }
 
-  /** All that waits has waited as long. */
-  #refuse(late: LateRead): void {
-    const error = lateError(late);
+  /** All that waits has waited as long. `whyHere`: why no other server takes the session. */
+  #refuse(late: LateRead, whyHere?: string): void {
+    const error = lateError(late, whyHere);
     let hasRefused = false;
     while (this.#relay?.cancelWaiting(error) === true) hasRefused = true;
     this.#end(hasRefused ? 'error' : undefined, false);
@@ -247,16 +248,18 @@ export class ReadGate implements TransactionGate {
   /** The bytes that wait come again at the next server. */
   #takeDetour(late: LateServer): void {
     const { session, detours, clock, holdMs } = this.#options;
+    const { movable } = session;
+    if (movable === undefined) return this.#refuse(late, 'The session cannot move.');
     const goal = this.#server && detours.goal(session.pool, this.#server, late.covers);
-    if (goal === undefined || session.movable === undefined) return this.#refuse(late);
+    if (typeof goal !== 'object') return this.#refuse(late, goal);
     this.#isMoving = true;
     this.#detourSince = clock.now();
-    return session.movable.request(
+    return movable.request(
       'lagging',
       (progress) => {
         if (progress.kind !== 'stayed' || this.#late !== late) return;
         if (OF_THE_MOMENT.has(progress.reason) && late.waitMs < holdMs()) this.#waitOn(late);
-        else this.#refuse(late);
+        else this.#refuse(late, `The session could not move, because it ${pinText(progress.reason, progress.detail)}.`);
       },
       goal,
     );

@@ -155,7 +155,10 @@ describeUnless(missingForSandbox, 'causal reads of real servers', () => {
       'select n, pg_is_in_recovery() standby from registers where id = 1',
     );
     expect(seen.rows[0]).toEqual({ n: (rows[0]?.n ?? 0) + 1, standby: false });
-    await expect(stayed.query('select n from registers where id = 1')).rejects.toMatchObject({ code: '57014' });
+    await expect(stayed.query('select n from registers where id = 1')).rejects.toMatchObject({
+      code: '57014',
+      detail: expect.stringContaining('As many sessions of the pool use its fallback as may: max_sessions is 1.'),
+    });
     // Its session goes on, and a read that waits runs when the standby goes on.
     const waiting = gated.query<{ n: number }>({
       name: 'one',

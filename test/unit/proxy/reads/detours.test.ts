@@ -26,14 +26,19 @@ function aDetour({ read = { open: { 'pg-2': at('pg-2').address } }, write = PRIM
     registry,
     pool: (name) => pools.find((pool) => pool.name === name),
   });
-  const goal = (...shows: readonly string[]) =>
-    detours.goal('read', at('pg-2'), ({ member }) => shows.includes(member))?.next();
-  return { detours, goal };
+  const find = (...shows: readonly string[]) =>
+    detours.goal('read', at('pg-2'), ({ member }) => shows.includes(member));
+  const goal = (...shows: readonly string[]) => {
+    const found = find(...shows);
+    return typeof found === 'string' ? undefined : found.next();
+  };
+  return { detours, find, goal };
 }
 
 test('a member of its own pool that shows enough, and never the server that it leaves', () => {
   const { goal } = aDetour({ read: { open: { 'pg-2': at('pg-2').address, 'pg-3': at('pg-3').address } } });
   expect(goal('pg-2')).toBeUndefined();
+  expect(goal('pg-3')).toBeDefined();
   const route = goal('pg-2', 'pg-3');
   expect(route?.via).toBeUndefined();
   expect([route?.suits(at('pg-2')), route?.suits(at('pg-3')), route?.suits(at('pg-4'))]).toEqual([false, true, false]);
@@ -41,17 +46,21 @@ test('a member of its own pool that shows enough, and never the server that it l
 
 test('the primary by fallback, while there is a place', () => {
   expect(aDetour({ fallback: FALLBACK }).goal('pg-1')?.via?.name).toBe('write');
-  expect(aDetour({ fallback: { ...FALLBACK, maxSessions: 0 } }).goal('pg-1')).toBeUndefined();
-  expect(aDetour({}).goal('pg-1')).toBeUndefined();
-  expect(aDetour({ fallback: FALLBACK, write: {} }).goal('pg-1')).toBeUndefined();
+});
+
+test('a sentence says why there is none', () => {
+  const limit = 'As many sessions of the pool use its fallback as may: max_sessions is 0.';
+  expect(aDetour({ fallback: { ...FALLBACK, maxSessions: 0 } }).find('pg-1')).toBe(limit);
+  expect(aDetour({}).find('pg-1')).toBe('No other member of the pool shows them.');
+  expect(aDetour({ fallback: FALLBACK, write: {} }).find('pg-1')).toBe('The pool of the primary takes no sessions.');
 });
 
 test('a goal is tried once', () => {
-  const { detours } = aDetour({ fallback: FALLBACK });
-  expect(detours.goal('read', at('pg-2'), () => false)).toBeUndefined();
-  const goal = detours.goal('read', at('pg-2'), () => true);
-  expect(goal?.next()).toBeDefined();
-  expect(goal?.next()).toBeUndefined();
+  const goal = aDetour({ fallback: FALLBACK }).find('pg-1');
+  expect(goal).toBeTypeOf('object');
+  if (typeof goal === 'string') return;
+  expect(goal.next()).toBeDefined();
+  expect(goal.next()).toBeUndefined();
 });
 
 test('whether its pool and its fallback take sessions', () => {

@@ -33,7 +33,9 @@ test.each<[string, Partial<ReadWait>]>([
   ['pg-2 is behind pg-1. It may replay slowly, or a query on it blocks replay.', { why: 'behind' }],
 ])('%s', (sentence, wait) => {
   expect(whyLate(aLate(wait))).toBe(sentence);
-  expect(Buffer.from(lateError(aLate(wait))).toString()).toContain(`D${sentence} No server has seen the statement.\0`);
+  const detailOf = (whyHere?: string): string => Buffer.from(lateError(aLate(wait), whyHere)).toString();
+  expect(detailOf()).toContain(`D${sentence} No server has seen the statement.\0`);
+  expect(detailOf('It cannot move.')).toContain(`D${sentence} It cannot move. No server has seen the statement.\0`);
   expect(Buffer.from(staleNotice(aLate(wait))).toString()).toContain(`acknowledged writes: ${sentence}\0`);
 });
 
