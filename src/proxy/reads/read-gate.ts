@@ -211,10 +211,14 @@ export class ReadGate implements TransactionGate {
     return this.#settle(this.#late);
   }
 
-  /** As clients do that are held: there is no primary to move to, or its history cannot be compared yet. */
-  #waitsForPrimary({ wait: { why } }: LateRead): boolean {
+  /**
+   * As clients do that are held: there is no primary to move to, or its history cannot be compared yet, or the session
+   * is there and its first answer has not come.
+   */
+  #waitsForPrimary({ member, wait: { why, primary } }: LateRead): boolean {
     const { session, policy, detours } = this.#options;
     if (policy()?.late !== 'primary') return false;
+    if (member === primary && why === 'unasked') return true;
     return why === 'primary_unproven' || why === 'timeline_unknown' || !detours.hasPrimary(session.pool);
   }
 

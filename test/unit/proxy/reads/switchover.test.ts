@@ -11,12 +11,13 @@ import type { Relay } from '../../../../src/proxy/relay/relay.ts';
 import type { PinReason } from '../../../../src/model/moves.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
+const primary = { member: 'pg-1', address: { host: '10.0.0.1', port: 5432 } };
 const replica = { member: 'pg-2', address: { host: '10.0.0.2', port: 5432 } };
 const WAIT_MS = 500;
 const HOLD_MS = 30_000;
 
 /** A read that has just come. */
-function aRead(late: LateMode, given: { why: NoYet; hasPrimary: boolean; stays?: PinReason }) {
+function aRead(late: LateMode, given: { why: NoYet; hasPrimary: boolean; stays?: PinReason }, server = replica) {
   const situation = { ...given };
   const clock = new ManualClock();
   const counts = new ReadCounts({ clock, late: { note: () => {} } });
@@ -56,7 +57,7 @@ function aRead(late: LateMode, given: { why: NoYet; hasPrimary: boolean; stays?:
   const gate = new ReadGate(options as unknown as ReadGateOptions);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the gate asks no more of it
   gate.reads(conversation as unknown as Conversation);
-  gate.startsAt(replica, () => undefined);
+  gate.startsAt(server, () => undefined);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the gate asks no more of it
   gate.relaysBy({ cancelWaiting: (error: Uint8Array) => refusals.push(error) === 1 } as unknown as Relay);
   gate.holds();
@@ -81,6 +82,14 @@ test('it moves when there is a primary that can take it', async () => {
   expect(moves).toEqual([]);
   await clock.advance(WAIT_MS);
   expect(moves).toEqual(['lagging']);
+});
+
+test('at the primary, too, which shows all as soon as it answers: no other server can be better', async () => {
+  const { clock, counts, moves, reads } = aRead('primary', { why: 'unasked', hasPrimary: true }, primary);
+  await clock.advance(HOLD_MS - 1);
+  expect(moves).toEqual([]);
+  reads.at(-1)?.onYes('waited');
+  expect(counts.counts()).toMatchObject({ waiting: 0, results: { waited: 1 } });
 });
 
 test('it waits no longer than held clients do', async () => {
