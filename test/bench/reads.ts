@@ -19,6 +19,8 @@ import { head, LEGEND, row } from './reads/price-table.ts';
 import { type Way, WAYS, waysFor } from './reads/price-ways.ts';
 import { CREATE_WRITTEN } from './reads/price-writers.ts';
 
+const WARM_UP_MS = 1_000;
+
 const options = readOptions(process.argv.slice(2));
 
 // The cluster ends with its pipes to this process.
@@ -71,9 +73,10 @@ async function waitForBothReplicas(of: PatroniCluster, primary: string): Promise
 
 /** Code and sessions that are new take longer. */
 async function warmUp({ cluster: { app: as }, pointsman, directory: folder }: PriceStage): Promise<void> {
-  const read = async (pool: string): Promise<unknown> => {
+  const read = async (pool: string): Promise<void> => {
     const to = { port: await pointsman.port(pool), as };
-    return startReaders({ to, readers: 4, seconds: 0.1, directory: folder }).ended({ fromMs: 0, untilMs: 0 });
+    const readers = startReaders({ to, readers: 4, directory: folder });
+    await readers.end({ fromMs: 0, untilMs: Date.now() + WARM_UP_MS });
   };
   await Promise.all([...new Set(WAYS.map(({ pool }) => pool))].map(read));
 }

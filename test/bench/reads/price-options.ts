@@ -14,8 +14,8 @@ export interface PriceOptions {
 export function readOptions(argv: readonly string[]): PriceOptions {
   const program = new Command('npm run bench:reads --')
     .description('The price of reads that see every acknowledged write, on a real Patroni cluster.')
-    .option('--rounds <n>', 'rounds, each with every way in turn', (text) => whole(text, 1), 3)
-    .option('--seconds <s>', 'measured for each way, round and case', above0, 4)
+    .option('--rounds <n>', 'rounds, each with every way in turn', (text) => whole(text, 1), 5)
+    .option('--seconds <s>', 'measured for each way, round and case', above0, 1.5)
     .addOption(list('--readers <list>', 'numbers of readers', 1, [1, 8, 64]))
     .addOption(list('--writes <list>', 'writes a second; 0: none', 0, [0, 75]))
     .addHelpText('after', '\nWhat the columns mean: test/bench/README.md.')

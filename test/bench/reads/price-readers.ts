@@ -1,5 +1,5 @@
 // Readers in a closed loop: pgbench, which costs less than a reader in this process would. Each reads one row by key.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTool, type ToolTarget } from '../../support/applications/client-tools.ts';
 import { waitUntil } from '../../support/waiting/wait.ts';
@@ -9,14 +9,13 @@ export const CREATE_ROWS = `create table kept (id int primary key, n int not nul
   insert into kept select id, 0 from generate_series(1, ${ROWS}) as id`;
 const SCRIPT = `\\set id random(1, ${ROWS})\nselect n from kept where id = :id;\n`;
 const LOG = 'reads';
-/** From their first statement on they have more time than the window, because they must not end within it. */
-const SPARE_S = 1.5;
-const START_MS = 30_000;
+/** More than a run takes: they are ended. pgbench counts its time from before it connects. Seconds. */
+const LONGEST_S = 600;
+const WAIT = { timeoutMs: 60_000, everyMs: 20 };
 
 export interface ReaderPlan {
   readonly to: ToolTarget;
   readonly readers: number;
-  readonly seconds: number;
   /** For their files. */
   readonly directory: string;
 }
@@ -27,10 +26,10 @@ export interface Window {
 }
 
 export interface Readers {
-  /** When they have read. */
+  /** When they read. */
   readonly reading: () => Promise<void>;
-  /** The reads that ended within the window of the clock of the day, when all have ended. */
-  readonly ended: (window: Window) => Promise<EndedReads>;
+  /** Ends them. The reads within the window, by the clock of the day. */
+  readonly end: (window: Window) => Promise<EndedReads>;
 }
 
 export interface EndedReads {
@@ -41,41 +40,52 @@ export interface EndedReads {
   readonly errors: readonly string[];
 }
 
-export function startReaders({ to, readers, seconds, directory }: ReaderPlan): Readers {
+export function startReaders({ to, readers, directory }: ReaderPlan): Readers {
   const own = mkdtempSync(join(directory, 'readers-'));
   const file = join(own, 'read.sql');
   writeFileSync(file, SCRIPT);
-  const { stdout, done } = startTool('pgbench', to, [
+  const { stdout, done, signal } = startTool('pgbench', to, [
     '--no-vacuum',
     `--file=${file}`,
     '--protocol=prepared',
     `--client=${readers}`,
-    `--time=${Math.ceil(seconds + SPARE_S)}`,
+    `--time=${LONGEST_S}`,
     '--log',
     `--log-prefix=${join(own, LOG)}`,
   ]);
   stdout.resume();
-  const logs = () => readdirSync(own).flatMap((name) => (name.startsWith(`${LOG}.`) ? [join(own, name)] : []));
-  const errors = done.then(() => [], errorsOf);
+  const ended = done.then(() => [], errorsOf);
+  const ends = (): readonly End[] => {
+    const logs = readdirSync(own).filter((name) => name.startsWith(`${LOG}.`));
+    return logs.flatMap((name) => endsOf(join(own, name)));
+  };
+  /** pgbench writes its log in blocks. */
+  const untilRead = async (untilMs: number): Promise<void> => {
+    const hasRead = waitUntil('reads', async () => ends().some(({ atMs }) => atMs >= untilMs), WAIT);
+    await Promise.race([hasRead, ended.then(raise)]);
+  };
   return {
-    reading: async () => {
-      const wait = { timeoutMs: START_MS, everyMs: 20 };
-      await waitUntil('the first reads', async () => logs().some((log) => statSync(log).size > 0), wait);
-    },
-    ended: async (window) => {
-      const found = await errors;
-      const ends = logs().flatMap(endsOf);
+    reading: () => untilRead(0),
+    end: async (window) => {
+      await untilRead(window.untilMs);
+      signal('SIGKILL');
+      const errors = await ended;
+      const read = within(window, ends());
       rmSync(own, { recursive: true });
-      return { errors: found, ...within(window, ends) };
+      return { errors, ...read };
     },
   };
 }
 
+function raise(errors: readonly string[]): never {
+  throw new Error(`no reader is left: ${errors.join('\n')}`);
+}
+
 /** A reader ends with its first error, and the others go on. */
 function errorsOf(error: unknown): readonly string[] {
-  const lines = error instanceof Error ? error.message.match(/client \d+ .*aborted.*/g) : null;
-  if (lines === null) throw error;
-  return lines;
+  const text = error instanceof Error ? error.message : '';
+  if (!/^pgbench ended with null|client \d+ .*aborted/.test(text)) throw error;
+  return text.match(/client \d+ .*aborted.*/g) ?? [];
 }
 
 interface End {
@@ -85,7 +95,8 @@ interface End {
 
 /** A line: client, transaction, microseconds, script, and the second and the microsecond of its end. */
 function endsOf(log: string): readonly End[] {
-  const lines = readFileSync(log, 'utf8').trim().split('\n');
+  // The text behind the last newline is not complete.
+  const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => {
     const [, , took = Number.NaN, , second = Number.NaN, us = Number.NaN] = line.split(' ').map(Number);
     return { atMs: second * 1000 + us / 1000, tookMs: took / 1000 };
@@ -94,8 +105,6 @@ function endsOf(log: string): readonly End[] {
 
 function within({ fromMs, untilMs }: Window, ends: readonly End[]): Pick<EndedReads, 'perSecond' | 'timesMs'> {
   const inside = ends.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs);
-  // On a machine that is very busy they may end before the window.
-  const lastMs = ends.reduce((last, { atMs }) => Math.max(last, atMs), 0);
-  const seconds = (Math.min(untilMs, lastMs) - fromMs) / 1000;
-  return { perSecond: inside.length / seconds, timesMs: inside.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b) };
+  const timesMs = inside.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
+  return { perSecond: timesMs.length / ((untilMs - fromMs) / 1000), timesMs };
 }

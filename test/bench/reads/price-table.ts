@@ -24,6 +24,9 @@ export function head(readers: number, writes: number): string {
 
 const perSecond = ({ reads }: Measured): number => reads.perSecond;
 
+const asked = (all: readonly Questions[]): string =>
+  median(all.map(({ count, seconds }) => count / seconds)).toFixed(0);
+
 /** `reference`: the first way in the same rounds. */
 export function row(name: string, rounds: readonly Measured[], reference: readonly Measured[]): string {
   const middle = (figure: (round: Measured) => number): number => median(rounds.map(figure));
@@ -34,8 +37,7 @@ export function row(name: string, rounds: readonly Measured[], reference: readon
   const hasWrites = rounds.every(({ writes }) => writes !== undefined);
   const writeAt = (share: number): string =>
     hasWrites ? middle(({ writes }) => at(writes?.timesMs ?? [], share)).toFixed(1) : '-';
-  const asked = (of: (round: Measured) => Questions): string =>
-    middle((round) => of(round).count / (round.windowMs / 1000)).toFixed(0);
+  const questions = rounds.flatMap((round) => round.questions ?? []);
   const checked = sum(rounds, ({ writes }) => writes?.checked ?? 0);
   const errors = sum(rounds, ({ reads, writes }) => reads.errors.length + (writes?.errors.length ?? 0));
   const cells = [
@@ -47,8 +49,11 @@ export function row(name: string, rounds: readonly Measured[], reference: readon
     writeAt(0.5),
     writeAt(0.99),
     checked === 0 ? '-' : `${sum(rounds, ({ writes }) => writes?.stale ?? 0)} of ${checked}`,
-    `${asked(({ primary }) => primary)} · ${asked(({ replicas }) => replicas)}`,
-    `${each(rounds.map(({ primary }) => primary))} · ${each(rounds.map(({ replicas }) => replicas))}`,
+    ...[asked, each].map((figure) =>
+      questions.length === 0
+        ? '-'
+        : `${figure(questions.map(({ primary }) => primary))} · ${figure(questions.map(({ replicas }) => replicas))}`,
+    ),
     `${(100 * middle(({ busy }) => busy.primary)).toFixed(0)} %`,
     `${(100 * middle(({ busy }) => busy.pointsman)).toFixed(0)} %`,
     errors,
