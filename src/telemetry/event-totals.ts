@@ -4,8 +4,7 @@ import type { Registry } from 'prom-client';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import { handle, type EventHandlers, type ReportedEvent } from '../reports/events.ts';
-import { eventFamilyIn } from './event-family.ts';
-import type { Series } from './families.ts';
+import { familyIn, type Labels, type Series } from './families.ts';
 
 interface EventTotal {
   /** The label whose values come and go. */
@@ -38,16 +37,27 @@ export function ofEvents<Label extends string>(
   const names: readonly string[] = labels;
   const owner = names.includes('member') ? 'member' : names.includes('pool') ? 'pool' : 'none';
   return (registry) => {
-    const family = eventFamilyIn(registry, name, help, labels, buckets);
+    const family = familyIn(registry, name, help, labels, buckets);
+    /** The series of members. */
+    const seen = new Map<string, Labels<Label> & { readonly member?: MemberName }>();
     const tell = (all: readonly Series<Label>[], put: typeof family.put): void => {
-      for (const [of, value] of all) put(of, value);
+      for (const [of, value] of all) {
+        put(of, value);
+        if (owner === 'member') seen.set(Object.values(of).join(' '), of);
+      }
     };
     return {
       owner,
       kinds: Object.keys(on),
       count: (event) => tell(handle(on, event) ?? [], family.put),
       begin: (of) => tell(initial(of), family.begin),
-      retain: family.retain,
+      retain: (members) => {
+        for (const [key, of] of seen) {
+          if (members.has(of.member ?? '')) continue;
+          family.remove(of);
+          seen.delete(key);
+        }
+      },
     };
   };
 }

@@ -1,7 +1,6 @@
 // The metrics of one registry. With buckets it is a histogram; else a total if its name says so; else a gauge.
 import { Counter, Gauge, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
-import { nothing } from '../model/once.ts';
 
 export type Labels<Label extends string> = Readonly<Record<Label, string>>;
 export type Series<Label extends string> = readonly [labels: Labels<Label>, value: number];
@@ -15,16 +14,14 @@ interface MetricFamily<Label extends string> {
   readonly reset: () => void;
 }
 
-/** `collect`: called before the values are read. */
 export function familyIn<Label extends string>(
   registry: Registry,
   name: string,
   help: string,
   labels: readonly Label[],
   buckets?: readonly number[],
-  collect: () => void = nothing,
 ): MetricFamily<Label> {
-  const options = { name, help, labelNames: [...labels], registers: [registry], collect };
+  const options = { name, help, labelNames: [...labels], registers: [registry] };
   if (buckets !== undefined) {
     const metric = new Histogram({ ...options, buckets: [...buckets] });
     return {
