@@ -12,12 +12,12 @@ import { configFor } from '../support/processes/pointsman-config.ts';
 import { startPointsman } from '../support/processes/pointsman-process.ts';
 import { SERVER } from '../support/values/tls-files.ts';
 import { clusterFacts } from './failover/facts.ts';
-import { readOptions } from './reads/price-options.ts';
-import { CREATE_ROWS, startReaders } from './reads/price-readers.ts';
-import { measure, type Measured, type PriceStage } from './reads/price-round.ts';
-import { head, LEGEND, row } from './reads/price-table.ts';
-import { type Way, WAYS, waysFor } from './reads/price-ways.ts';
-import { CREATE_WRITTEN } from './reads/price-writers.ts';
+import { readOptions } from './reads/price/options.ts';
+import { CREATE_ROWS, startReaders } from './reads/price/readers.ts';
+import { measure, type Measured, type PriceStage } from './reads/price/round.ts';
+import { head, LEGEND, row } from './reads/price/table.ts';
+import { type Way, WAYS, waysFor } from './reads/price/ways.ts';
+import { CREATE_WRITTEN } from './reads/price/writers.ts';
 
 const WARM_UP_MS = 1_000;
 

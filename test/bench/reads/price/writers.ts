@@ -2,7 +2,7 @@
 // reads are stale.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
-import type { Way } from './price-ways.ts';
+import type { Way } from './ways.ts';
 
 const WRITERS = 4;
 export const CREATE_WRITTEN = `create table written (id int primary key, n int not null) with (fillfactor = 10);

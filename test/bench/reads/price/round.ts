@@ -1,14 +1,14 @@
 // One way, one number of readers, one window: what readers and writers saw, what was asked, and what it cost.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientConfig } from 'pg';
-import type { PatroniCluster } from '../../support/patroni/cluster.ts';
-import type { MemberAddress } from '../../support/patroni/member.ts';
-import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
-import { waitUntil } from '../../support/waiting/wait.ts';
-import { familyOf, processorUs } from '../data-path/processes.ts';
-import { type EndedReads, startReaders } from './price-readers.ts';
-import type { Way } from './price-ways.ts';
-import { type EndedWrites, Writers } from './price-writers.ts';
+import type { PatroniCluster } from '../../../support/patroni/cluster.ts';
+import type { MemberAddress } from '../../../support/patroni/member.ts';
+import type { PointsmanProcess } from '../../../support/processes/pointsman-process.ts';
+import { waitUntil } from '../../../support/waiting/wait.ts';
+import { familyOf, processorUs } from '../../data-path/processes.ts';
+import { type EndedReads, startReaders } from './readers.ts';
+import type { Way } from './ways.ts';
+import { type EndedWrites, Writers } from './writers.ts';
 
 export interface PriceStage {
   readonly cluster: PatroniCluster;

@@ -1,6 +1,6 @@
 // The table of test/bench/README.md.
-import { median } from '../../support/values/median.ts';
-import type { Measured, Questions } from './price-round.ts';
+import { median } from '../../../support/values/median.ts';
+import type { Measured, Questions } from './round.ts';
 
 const HEADS = [
   'reads/s',

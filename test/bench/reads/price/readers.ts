@@ -1,8 +1,8 @@
 // Readers in a closed loop: pgbench, which costs less than a reader in this process would. Each reads one row by key.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startTool, type ToolTarget } from '../../support/applications/client-tools.ts';
-import { waitUntil } from '../../support/waiting/wait.ts';
+import { startTool, type ToolTarget } from '../../../support/applications/client-tools.ts';
+import { waitUntil } from '../../../support/waiting/wait.ts';
 
 export const ROWS = 1_000;
 export const CREATE_ROWS = `create table kept (id int primary key, n int not null);
