@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { run } from '../child.ts';
 
 export interface Build extends Disposable {
-  /** The path of the compiled command. */
+  /** The path of the program. */
   readonly main: string;
 }
 
@@ -15,21 +15,22 @@ export function flagsOf(main: string): readonly string[] {
   return first.startsWith('#!') ? first.split(' ').filter((word) => word.startsWith('--')) : [];
 }
 
-/** `files`: each source is compiled by itself, so that a profile names the source. */
+/** `files`: the sources themselves, whose types Node strips, so that a profile names the source. */
 export type BuiltAs = 'package' | 'files';
 
-/** Builds a checkout; one that is older than the bundles is built as files. */
+/** Builds a checkout; one that is older than the bundles runs from its sources. */
 export async function buildPointsman(checkout: string, as: BuiltAs): Promise<Build> {
+  const bundling = resolve(checkout, 'rolldown.config.ts');
+  if (as === 'files' || !existsSync(bundling)) {
+    return { main: resolve(checkout, 'src/main.ts'), [Symbol.dispose]: () => {} };
+  }
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-build-'));
   copyFileSync(join(checkout, 'package.json'), join(directory, 'package.json'));
   symlinkSync(resolve(checkout, 'node_modules'), join(directory, 'node_modules'));
   const outDir = join(directory, 'dist');
-  const bundling = resolve(checkout, 'rolldown.config.ts');
-  const [tool, ...args] =
-    as === 'package' && existsSync(bundling)
-      ? ['rolldown/bin/cli.mjs', '-c', bundling, '--cwd', resolve(checkout), '--dir', outDir]
-      : ['typescript/bin/tsc', '-p', join(checkout, 'src'), '--outDir', outDir];
-  await run({ command: process.execPath, args: [resolve(checkout, 'node_modules', tool), ...args] });
+  const rolldown = resolve(checkout, 'node_modules/rolldown/bin/cli.mjs');
+  const args = [rolldown, '-c', bundling, '--cwd', resolve(checkout), '--dir', outDir];
+  await run({ command: process.execPath, args });
   return {
     main: join(outDir, 'main.js'),
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
