@@ -102,6 +102,7 @@ function project(name: string, of: Project): TestProjectConfiguration {
       env: clusters === undefined ? ENV : { ...ENV, POINTSMAN_TEST_CLUSTERS: clusters },
       globalSetup: BUILD,
       maxWorkers,
+      maxConcurrency: 2,
       sequence: { groupOrder },
       testTimeout: timeoutMs,
       hookTimeout: timeoutMs,

@@ -9,6 +9,7 @@ import { type Peer, type Surroundings, familyOfPeer } from './peers/peer.ts';
 import { startPgbouncer } from './peers/pgbouncer.ts';
 import { type Build, type BuiltAs, buildPointsman } from './peers/pointsman-build.ts';
 import { startPointsman } from './peers/pointsman.ts';
+import { residentKb, settledKb } from './processes.ts';
 import type { Sample } from './sample.ts';
 
 /** Values by metric, with the unit in the metric's name. */
@@ -91,6 +92,17 @@ export class Lab implements AsyncDisposable {
     }
     this.tell(`${part}, ${scene}: ${rounds} rounds`);
     return samples.toSorted((a, b) => order(peers, a) - order(peers, b));
+  }
+
+  /** The resident memory of a peer, when it is stable. A quick look does not wait for that. */
+  async memoryKb(peer: Peer): Promise<number> {
+    const family = familyOfPeer(peer);
+    return this.isQuickLook() ? residentKb(family) : await settledKb(family);
+  }
+
+  /** One round shows that everything works; its figures say little. */
+  isQuickLook(): boolean {
+    return this.options.rounds === 1;
   }
 
   tell(progress: string): void {

@@ -26,7 +26,7 @@ test.each<[number, string, string]>([
   [412, 'precondition', `Not possible now: ${NOUN} (status 412). pg-1 answered: so it is`],
   [422, 'invalid', `as invalid (status 422)`],
   [500, 'failed', `Failed: ${NOUN} (status 500).`],
-  [502, 'failed', `Failed: ${NOUN} (status 502).`],
+  [500, 'failed', `Failed: ${NOUN} (status 500).`],
   [503, 'failed', `Failed: ${NOUN} (status 503). pg-1 answered: so it is`],
   [302, 'unexpected', `pg-1 answered ${NOUN} with status 302, which is unexpected.`],
   [418, 'unexpected', `pg-1 answered ${NOUN} with status 418, which is unexpected.`],
@@ -44,6 +44,12 @@ test('without a reason of the member the sentence ends', () => {
 test('a switchover that Patroni stopped waiting for may be under way', () => {
   const { text } = answered(503, 'Switchover status unknown');
   expect(text).toMatch(/^Failed: .* Switchover status unknown\. It may be under way: look at the cluster/);
+});
+
+test.each([502, 504])('so may one that a gateway has no answer to (status %i)', (status) => {
+  const end = `(status ${status}). It may be under way: look at the cluster before you send it again.`;
+  expect(answered(status).text).toBe(`A gateway before the API of pg-1 has no answer to ${NOUN} ${end}`);
+  expect(answered(status, 'Bad Gateway.').text).toContain('answered: Bad Gateway. It may be under way');
 });
 
 test('credentials that are configured were not accepted', () => {

@@ -1,8 +1,7 @@
 // Many idle sessions beside 32 busy ones: memory per idle session, and the latency of the busy ones. Each measurement
 // starts a new proxy, because a process rarely returns memory that it has used.
 import type { Figures, Lab } from '../lab.ts';
-import { type Peer, familyOfPeer, watched } from '../peers/peer.ts';
-import { settledKb } from '../processes.ts';
+import { type Peer, watched } from '../peers/peer.ts';
 import type { Sample } from '../sample.ts';
 import { largestOpen } from '../limits.ts';
 
@@ -32,18 +31,17 @@ export async function idle(lab: Lab): Promise<readonly Sample[]> {
 
 async function hold(lab: Lab, peer: Peer, sessions: number): Promise<Figures> {
   const { load, options } = lab;
-  const family = familyOfPeer(peer);
   const busy = { port: peer.port, connections: BUSY, seconds: options.seconds, watch: watched(peer) };
   await load.measure('ping-pong', { ...busy, seconds: 2 });
   const alone = await load.measure('ping-pong', busy);
-  const before = await settledKb(family);
+  const before = await lab.memoryKb(peer);
   await using held = await load.hold('idle', { port: peer.port, connections: sessions });
   void held;
   // Resets the metric: each read reports the time since the read before it.
   await peer.metrics?.();
   const beside = await load.measure('ping-pong', busy);
   const lag = LAG.exec((await peer.metrics?.()) ?? '')?.[1];
-  const after = await settledKb(family);
+  const after = await lab.memoryKb(peer);
   return {
     'memory per session, kB': (after - before) / sessions,
     'CPU per round trip of 32 others, µs': beside.cpuUs / beside.done,

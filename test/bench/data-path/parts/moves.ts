@@ -6,8 +6,7 @@ import { READING_SETTINGS } from '../../../../src/model/moves.ts';
 import { FAILED, type Figures, type Lab, type Peers } from '../lab.ts';
 import { largestOpen } from '../limits.ts';
 import type { Variant } from '../options.ts';
-import { type Peer, familyOfPeer, watched } from '../peers/peer.ts';
-import { residentKb, settledKb } from '../processes.ts';
+import { type Peer, watched } from '../peers/peer.ts';
 import type { Sample } from '../sample.ts';
 import { connectionsText } from './ping-pong.ts';
 
@@ -60,19 +59,14 @@ export async function moves(lab: Lab): Promise<readonly Sample[]> {
     if (sessions < wanted)
       lab.tell(`moves: ${sessions} instead of ${wanted} sessions, because of the limit of open files`);
     for (let round = 1; round <= Math.min(options.rounds, MOST_IDLE_ROUNDS); round += 1) {
-      // A process rarely returns memory that it has used.
-      await using own = isQuickLook(options) ? undefined : await start(lab, port, backend.pid);
+      // A process rarely returns memory that it has used. A quick look has the same proxies for all.
+      await using own = lab.isQuickLook() ? undefined : await start(lab, port, backend.pid);
       const measure = (peer: Peer) => hold(lab, peer, sessions);
       const once = await lab.inTurn('moves', `${sessions} idle sessions`, (own ?? peers).list, measure, 1);
       samples.push(...once.map((sample) => ({ ...sample, round })));
     }
   }
   return samples;
-}
-
-/** One round: the same proxies for all, and no time to warm up. */
-function isQuickLook({ rounds }: Lab['options']): boolean {
-  return rounds === 1;
 }
 
 async function busy(lab: Lab, peers: Peers): Promise<readonly Sample[]> {
@@ -95,14 +89,13 @@ async function busy(lab: Lab, peers: Peers): Promise<readonly Sample[]> {
 }
 
 /** Sessions of one query. With `always` their server has been asked for their state. */
-async function hold({ load, options }: Lab, peer: Peer, connections: number): Promise<Figures> {
-  const family = familyOfPeer(peer);
-  const before = isQuickLook(options) ? residentKb(family) : await settledKb(family);
+async function hold(lab: Lab, peer: Peer, connections: number): Promise<Figures> {
+  const before = await lab.memoryKb(peer);
   const asked = await askedOf(peer);
-  await using held = await load.hold('idle', { port: peer.port, connections });
+  await using held = await lab.load.hold('idle', { port: peer.port, connections });
   void held;
   if (peer.name.startsWith('always')) await untilAsked(peer, asked + connections);
-  return { 'memory per session, kB': ((await settledKb(family)) - before) / connections };
+  return { 'memory per session, kB': ((await lab.memoryKb(peer)) - before) / connections };
 }
 
 async function untilAsked(peer: Peer, wanted: number): Promise<void> {
@@ -135,7 +128,7 @@ async function start(lab: Lab, port: number, backendPid: number): Promise<Peers>
   await lab.place('apart', list, [backendPid]);
   // Connects need all the code that round trips need.
   const warm = { parallel: PARALLEL, seconds: WARM_S };
-  for (const peer of isQuickLook(options) ? [] : list) await lab.load.measure('connects', { port: peer.port, ...warm });
+  for (const peer of lab.isQuickLook() ? [] : list) await lab.load.measure('connects', { port: peer.port, ...warm });
   const held = started.move();
   return { list, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }

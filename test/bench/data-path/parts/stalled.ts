@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Figures, Lab } from '../lab.ts';
 import { type Peer, familyOfPeer } from '../peers/peer.ts';
-import { residentKb, settledKb } from '../processes.ts';
+import { residentKb } from '../processes.ts';
 import type { Sample } from '../sample.ts';
 
 const READERS = 200;
@@ -22,15 +22,15 @@ export async function stalled(lab: Lab): Promise<readonly Sample[]> {
   return samples;
 }
 
-async function stall({ load }: Lab, peer: Peer): Promise<Figures> {
-  const family = familyOfPeer(peer);
+async function stall(lab: Lab, peer: Peer): Promise<Figures> {
+  const { load } = lab;
   await load.measure('ping-pong', { port: peer.port, connections: 32, seconds: 2 });
-  const before = await settledKb(family);
+  const before = await lab.memoryKb(peer);
   await using readers = await load.hold('stalled', { port: peer.port, connections: READERS });
   void readers;
-  const after = await settledKb(family);
+  const after = await lab.memoryKb(peer);
   await delay(WATCH_MS);
-  const later = residentKb(family);
+  const later = residentKb(familyOfPeer(peer));
   return {
     'memory per reader, kB': (after - before) / READERS,
     'memory per reader 5 s later, kB': (later - before) / READERS,

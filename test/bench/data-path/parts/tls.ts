@@ -11,7 +11,7 @@ import { startHaproxy } from '../peers/haproxy.ts';
 import { type Peer, familyOfPeer, watched } from '../peers/peer.ts';
 import { startPointsman } from '../peers/pointsman.ts';
 import { type Postgres, startPostgres } from '../postgres.ts';
-import { processorUs, settledKb } from '../processes.ts';
+import { processorUs } from '../processes.ts';
 import type { Sample } from '../sample.ts';
 import { connectionsText } from './ping-pong.ts';
 
@@ -55,6 +55,9 @@ export async function tls(lab: Lab): Promise<readonly Sample[]> {
   return [...samples, ...(await logins(lab))];
 }
 
+/** In less time a busy machine may complete no connect. */
+const longEnough = ({ options }: Lab): number => Math.max(1, options.seconds);
+
 async function busy(lab: Lab, server: TlsServer, backendPid: number): Promise<readonly Sample[]> {
   const { options, load } = lab;
   await using peers = await start(lab, server);
@@ -77,13 +80,7 @@ async function busy(lab: Lab, server: TlsServer, backendPid: number): Promise<re
   const rows = measure({ connections: ROW_READERS, verb: 'rows' });
   samples.push(...(await lab.inTurn('tls', `1000 rows of 100 bytes, ${ROW_READERS} connections`, peers.list, rows)));
   const connect = async (peer: Peer) => {
-    // In less time a busy machine may complete none.
-    const asked = {
-      ...asClient(peer),
-      parallel: AT_A_TIME,
-      seconds: Math.max(1, options.seconds),
-      watch: watched(peer),
-    };
+    const asked = { ...asClient(peer), parallel: AT_A_TIME, seconds: longEnough(lab), watch: watched(peer) };
     return sessionFigures(await load.measure('connects', asked));
   };
   return [...samples, ...(await lab.inTurn('tls', `connects, trust, ${AT_A_TIME} at a time`, peers.list, connect))];
@@ -95,8 +92,7 @@ async function idle(lab: Lab, server: TlsServer, backendPid: number): Promise<re
   const samples: Sample[] = [];
   for (const wanted of options.sessions ?? [IDLE]) {
     const connections = Math.min(wanted, largestOpen(0));
-    // One round is for a quick look.
-    for (const verb of options.rounds === 1 ? ['values'] : ['values', 'rows']) {
+    for (const verb of lab.isQuickLook() ? ['values'] : ['values', 'rows']) {
       const scene = `${connections} idle sessions${verb === 'rows' ? ' after 1000 rows of 100 bytes' : ''}`;
       const measure = (peer: Peer): Promise<Figures> => hold(lab, peer, { connections, verb });
       for (let round = 1; round <= Math.min(options.rounds, IDLE_ROUNDS); round += 1) {
@@ -110,13 +106,14 @@ async function idle(lab: Lab, server: TlsServer, backendPid: number): Promise<re
   return samples;
 }
 
-async function hold({ load, options }: Lab, peer: Peer, sessions: LoadArguments): Promise<Figures> {
+async function hold(lab: Lab, peer: Peer, sessions: LoadArguments): Promise<Figures> {
+  const { load, options } = lab;
   const seconds = Math.min(WARM_S, 2 * options.seconds);
   await load.measure('connects', { ...asClient(peer), parallel: 32, seconds });
-  const before = await settledKb(familyOfPeer(peer));
+  const before = await lab.memoryKb(peer);
   await using held = await load.hold('idle', { ...asClient(peer), ...sessions });
   void held;
-  const after = await settledKb(familyOfPeer(peer));
+  const after = await lab.memoryKb(peer);
   return { 'memory per session, kB': (after - before) / Number(sessions['connections']) };
 }
 
@@ -127,7 +124,7 @@ async function logins(lab: Lab): Promise<readonly Sample[]> {
   await using peers = await start(lab, { port, authority });
   await lab.place('none', peers.list);
   for (const peer of peers.list) await logIn(peer, postgres, 0.5);
-  const measure = async (peer: Peer) => sessionFigures(await logIn(peer, postgres, lab.options.seconds));
+  const measure = async (peer: Peer) => sessionFigures(await logIn(peer, postgres, longEnough(lab)));
   return await lab.inTurn('tls', `connects, PostgreSQL 18 and SCRAM, ${AT_A_TIME} at a time`, peers.list, measure);
 }
 

@@ -107,4 +107,13 @@ test('an answer refuses the request unless the switch may be under way', () => {
   expect(isRefusal({ kind: 'done', text: 'Done.', reason: '' })).toBe(false);
   expect(isRefusal({ kind: 'scheduled', text: 'Accepted.', reason: '' })).toBe(false);
   expect(isRefusal({ kind: 'invalid', status: 400, text: 'No.', reason: '' })).toBe(true);
+  expect(isRefusal({ kind: 'failed', status: 503, text: 'No.', reason: 'Switchover failed' })).toBe(true);
+});
+
+test.each([
+  [503, 'Switchover status unknown'],
+  [502, '<h1>Bad Gateway</h1>'],
+  [504, 'upstream request timeout'],
+])('a status of %i with `%s` says nothing about the switch', (status, reason) => {
+  expect(isRefusal({ kind: 'failed', status, text: 'Failed.', reason })).toBe(false);
 });
