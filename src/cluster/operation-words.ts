@@ -82,8 +82,9 @@ export function resultOf(answered: OperationAnswer): OperationResult {
     };
   }
   const { kind, text } = refusal(answered, answer);
-  const end = UNDECIDED.test(answer.reason) ? `. ${LOOK_FIRST}.` : '';
-  return { kind, status, text: `${text}.${own(by, answer.reason)}${end}`, reason: answer.reason };
+  const said = `${text}.${own(by, answer.reason)}`;
+  const told = isUndecided(answer) ? `${said.replace(/\.?$/, '.')} ${LOOK_FIRST}.` : said;
+  return { kind, status, text: told, reason: answer.reason };
 }
 
 /** Patroni answers 200 as well when another member won (P: api.py, poll_failover_result). */
@@ -96,8 +97,16 @@ function doneNoun(operation: ClusterOperation, reason: string): string {
   return `${rest.kind === 'failover' ? 'a failover' : nounOf(rest)}, but not to ${candidate}`;
 }
 
+/** Of a gateway before the API, which may have passed it on (RFC 9110, 15.6.3, 15.6.5): Patroni answers no write so. */
+const OF_A_GATEWAY = [502, 504];
 /** Patroni's word when it stops waiting for the end of a switchover (P: api.py, poll_failover_result). */
-export const UNDECIDED = /\bstatus unknown\b/i;
+const UNDECIDED = /\bstatus unknown\b/i;
+
+/** The answer does not say whether the operation takes place. */
+export function isUndecided({ status, reason }: { readonly status: number; readonly reason: string }): boolean {
+  return OF_A_GATEWAY.includes(status) || UNDECIDED.test(reason);
+}
+
 const MAY_HOLD = 'It may be in effect: look at the configuration before you send it again';
 const LOOK_FIRST = 'It may be under way: look at the cluster before you send it again';
 
@@ -137,6 +146,9 @@ certificate (cluster.api.tls)`,
     case 409:
     case 412:
       return { kind: 'precondition', text: `Not possible now: ${noun} (status ${status})` };
+    case 502:
+    case 504:
+      return { kind: 'failed', text: `A gateway before the API of ${by} has no answer to ${noun} (status ${status})` };
     default:
       return status >= 500
         ? { kind: 'failed', text: `Failed: ${noun} (status ${status})` }

@@ -4,7 +4,7 @@ import { isDead } from '../../core/snapshot.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import { primaryPools } from '../../core/primary-pools.ts';
-import { UNDECIDED } from '../operation-words.ts';
+import { isUndecided } from '../operation-words.ts';
 import type { OwnKnowledge } from './plan.ts';
 import type { OperationResult } from '../../documents/cluster-documents.ts';
 
@@ -49,6 +49,6 @@ export function whyPointless(own: OwnKnowledge, from: MemberName, to: MemberName
 /** The cluster did not take the request, so the primary stays. */
 export function isRefusal(answer: OperationResult): boolean {
   if (answer.kind === 'no_answer') return !answer.may_have_happened;
-  if (answer.kind === 'failed') return !UNDECIDED.test(answer.reason);
+  if (answer.kind === 'failed') return !isUndecided(answer);
   return answer.kind !== 'done' && answer.kind !== 'scheduled';
 }
