@@ -97,14 +97,14 @@ function doneNoun(operation: ClusterOperation, reason: string): string {
   return `${rest.kind === 'failover' ? 'a failover' : nounOf(rest)}, but not to ${candidate}`;
 }
 
-/** Of a gateway before the API, which may have passed it on (RFC 9110, 15.6.3, 15.6.5): Patroni answers no write so. */
-const OF_A_GATEWAY = [502, 504];
+/** A gateway may have passed the request on before it answers with these (RFC 9110, 15.6.3, 15.6.5). */
+const GATEWAY_STATUSES = [502, 504];
 /** Patroni's word when it stops waiting for the end of a switchover (P: api.py, poll_failover_result). */
 const UNDECIDED = /\bstatus unknown\b/i;
 
 /** The answer does not say whether the operation takes place. */
 export function isUndecided({ status, reason }: { readonly status: number; readonly reason: string }): boolean {
-  return OF_A_GATEWAY.includes(status) || UNDECIDED.test(reason);
+  return GATEWAY_STATUSES.includes(status) || UNDECIDED.test(reason);
 }
 
 const MAY_HOLD = 'It may be in effect: look at the configuration before you send it again';
