@@ -1,6 +1,6 @@
 // One history, as the table of situations asks about it.
 import type { ReportedEvent } from '../../src/reports/events.ts';
-import type { ClientMischief } from './clients/client-account.ts';
+import type { ClientMischief, ClientRollback } from './clients/client-account.ts';
 import type { FaultKind } from './scene/plan.ts';
 import { START_MS, type Scene, type TimedEvent } from './scene/scene.ts';
 
@@ -81,6 +81,43 @@ export class Sight {
   goesToBoth(): boolean {
     const sites = Map.groupBy(this.all('client_accepted'), ({ event }) => event.client.split(':')[0]);
     return [...sites.values()].some((accepted) => new Set(accepted.map(({ run }) => this.#siteOf(run))).size > 1);
+  }
+
+  /** A session is parked behind a transaction that was rolled back for that. */
+  isRolledBack(test: (event: Of<'session_parked'>) => boolean): boolean {
+    return this.has('session_parked', (event) => event.hasAborted === true && test(event));
+  }
+
+  readsRollback(request: ClientRollback['request']): boolean {
+    return this.scene.clients.some(({ account }) => account.rollbacks.some((one) => one.request === request));
+  }
+
+  /** The first request of the client behind such a rollback is ROLLBACK: it reads no error. */
+  rollsBackItself(): boolean {
+    return this.#moves().some(
+      ({ parked, movedAt, account }) =>
+        parked.event.hasAborted === true &&
+        !account.rollbacks.some(({ request, at }) => ['a statement', 'COMMIT'].includes(request) && at >= parked.at) &&
+        account.sessions.some(({ startedAt, endedAt = Infinity }) => startedAt < parked.at && endedAt > movedAt),
+    );
+  }
+
+  movesInFailed(): boolean {
+    return this.#moves().some(({ parked, movedAt, account }) =>
+      account.failures.some(({ from, to }) => from < parked.at && to > movedAt),
+    );
+  }
+
+  /** Each session that was parked and went on, with its client. */
+  #moves() {
+    return this.all('session_moved').flatMap(({ at: movedAt, run, event: { session } }) => {
+      const isOf = (one: { readonly run: number; readonly event: { readonly session: number } }): boolean =>
+        one.run === run && one.event.session === session;
+      const parked = this.all('session_parked').findLast((one) => isOf(one) && one.at <= movedAt);
+      const accepted = this.all('client_accepted').find(isOf);
+      const client = this.scene.clients.find(({ address }) => accepted?.event.client.split(':')[0] === address);
+      return parked === undefined || client === undefined ? [] : [{ parked, movedAt, account: client.account }];
+    });
   }
 
   /** The stage of the client's session then, as Pointsman had it. */

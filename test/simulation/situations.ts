@@ -78,6 +78,17 @@ const TABLE: Readonly<Record<string, (sight: Sight) => boolean>> = {
     sight
       .all('cancel_forwarded')
       .some(({ at }) => sight.all('session_parked').some(({ run, event }) => sight.isParkedAt(run, event.session, at))),
+  'a transaction is rolled back for a switchover': (sight) => sight.isRolledBack(({ cause }) => cause === 'switchover'),
+  'a transaction is rolled back for a restart': (sight) => sight.isRolledBack(({ cause }) => cause === 'restart'),
+  'a read transaction is rolled back for a move': (sight) => sight.isRolledBack(({ pool }) => pool === 'read'),
+  'a statement reads that its transaction was rolled back': (sight) => sight.readsRollback('a statement'),
+  'a COMMIT reads that its transaction was rolled back': (sight) => sight.readsRollback('COMMIT'),
+  'a client goes on in a transaction that was rolled back': (sight) => sight.readsRollback('more'),
+  'a client commits a transaction that was rolled back': (sight) => sight.readsRollback('COMMIT behind it'),
+  'a client ends a transaction that was rolled back, and knows nothing of it': (sight) => sight.rollsBackItself(),
+  'a session moves in a transaction that has failed by itself': (sight) => sight.movesInFailed(),
+  'a statement that goes on keeps its session from a move': (sight) =>
+    sight.has('session_stayed', ({ reason }) => reason === 'busy'),
   'an operation succeeds': (sight) => sight.has('operation_ended', ({ outcome }) => outcome === 'done'),
   'a client is told of a shutdown': (sight) => sight.told('57P01'),
   'a client loses its connection without a word': (sight) => sight.told('closed without a word'),

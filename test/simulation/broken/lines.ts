@@ -83,4 +83,32 @@ export const LOAD_BEARING_LINES: readonly LoadBearingLine[] = [
     line: 'if (!isComplete || standing.kind',
     without: 'if (standing.kind',
   },
+  {
+    name: 'the failed transaction at the next server',
+    guarantee: 'G24',
+    file: 'proxy/moves/travelling.ts',
+    line: 'hasFailed: this.#client?.hasFailed() === true,',
+    without: 'hasFailed: false,',
+  },
+  {
+    name: 'the rollback before the question',
+    guarantee: 'G24',
+    file: 'proxy/moves/session-mover.ts',
+    line: 'isOpen ? new RollbackQuestion(question) : between',
+    without: 'between',
+  },
+  {
+    name: 'the error of a transaction that was rolled back',
+    guarantee: 'G24',
+    file: 'proxy/cancel/waiting-bytes.ts',
+    line: 'this.#owed = owed;',
+    without: '',
+  },
+  {
+    name: 'the end of a transaction by a COMMIT that fails',
+    guarantee: 'G24',
+    file: 'proxy/cancel/waiting-bytes.ts',
+    line: "this.#status = asked === 'commit' ? 'idle' : 'failed';",
+    without: "this.#status = 'failed';",
+  },
 ];

@@ -40,6 +40,15 @@ export interface ClientWait {
   readonly to: number;
 }
 
+/**
+ * Its transaction was rolled back for a move. The request that read so, and what it did in the failed transaction:
+ * `more` statements, and a COMMIT.
+ */
+export interface ClientRollback {
+  readonly request: 'a statement' | 'COMMIT' | 'more' | 'COMMIT behind it';
+  readonly at: number;
+}
+
 /** Something that it did out of turn. */
 export interface ClientMischief {
   readonly what: 'half-closes' | 'resets' | 'cancels';
@@ -58,7 +67,10 @@ export class ClientAccount {
   /** Requests that the client canceled, and how they ended. */
   readonly cancels: string[] = [];
   readonly mischief: ClientMischief[] = [];
-  /** The numbers of writes that Pointsman took out while they waited: no server has seen them. */
+  readonly rollbacks: ClientRollback[] = [];
+  /** When a transaction had failed by itself, until its end. */
+  readonly failures: { readonly from: number; to: number }[] = [];
+  /** The numbers of writes that Pointsman answered itself while they waited: no server has seen them. */
   readonly takenOut: number[] = [];
   readonly #now: () => number;
 
@@ -76,6 +88,23 @@ export class ClientAccount {
 
   does(what: ClientMischief['what'], isInTransaction: boolean): void {
     this.mischief.push({ what, at: this.#now(), isInTransaction });
+  }
+
+  isRolledBack(request: ClientRollback['request']): void {
+    this.rollbacks.push({ request, at: this.#now() });
+  }
+
+  /** Returns the end of that. */
+  fails(): () => void {
+    const failure = { from: this.#now(), to: Infinity };
+    this.failures.push(failure);
+    return () => {
+      failure.to = this.#now();
+    };
+  }
+
+  isTakenOut(write: ClientWrite | undefined): void {
+    if (write !== undefined) this.takenOut.push(write.number);
   }
 
   sends(session: number, transfer?: Transfer): ClientWrite {

@@ -4,7 +4,8 @@ import type { Transfer } from '../postgres/wal.ts';
 import type { Random } from '../world/random.ts';
 import type { Host, World } from '../world/world.ts';
 import { ClientAccount, type ClientMischief, type ClientSession, type ClientWrite } from './client-account.ts';
-import { CANCELED, Connection, type RequestEnd } from './connection.ts';
+import { CANCELED, Connection, isAnsweredHere, type RequestEnd } from './connection.ts';
+import { LongTransaction } from './long-transaction.ts';
 import { SessionState } from './session-state.ts';
 
 export interface ConnectTarget {
@@ -22,6 +23,8 @@ export interface ClientOptions {
   readonly kind: 'writer' | 'reader';
   /** Between two steps, on average. Milliseconds. */
   readonly paceMs: number;
+  /** Some of its transactions take long. */
+  readonly lingers?: boolean;
   readonly patienceMs?: number;
   /** The database in the startup packet: with the pool. */
   readonly database?: string;
@@ -30,8 +33,8 @@ export interface ClientOptions {
 type Step = (connection: Connection, session: ClientSession) => Promise<boolean>;
 
 const ACCOUNTS = 5;
-/** In the DETAIL of Pointsman's own answer to a cancel request. */
-const TAKEN_OUT = 'it waited in Pointsman';
+/** So many of its steps are long transactions, beside those that all clients take. */
+const MOST_LINGER = 8;
 
 export class Client {
   readonly account: ClientAccount;
@@ -163,7 +166,9 @@ export class Client {
       this.#pipeline,
       this.#read,
     ];
-    const others: readonly Step[] = [this.#read, this.#change, this.#compare, this.#wait, this.#unnamed];
+    const { lingers = false } = this.#options;
+    const slow = Array.from({ length: lingers ? MOST_LINGER : 0 }, () => this.#linger);
+    const others: readonly Step[] = [this.#read, this.#change, this.#compare, this.#wait, this.#unnamed, ...slow];
     return this.#random.pick(this.#options.kind === 'writer' ? [...writes, ...others] : others);
   }
 
@@ -171,12 +176,12 @@ export class Client {
     const write = this.account.sends(session.number);
     const isExtended = this.#random.chance(0.4);
     const { name } = this.#options;
-    return this.#ends(
+    return this.#wrote(
       session,
       await (isExtended
         ? connection.run(`INSERT INTO writes VALUES ('${name}', $1)`, [String(write.number)])
         : connection.query(`INSERT INTO writes VALUES ('${name}', ${write.number})`)),
-      [write],
+      write,
     );
   };
 
@@ -187,7 +192,7 @@ export class Client {
     const ends = writes.map(({ number }) => connection.run(sql, [String(number)]));
     const results = [];
     for (const [index, end] of (await Promise.all(ends)).entries()) {
-      results.push(this.#ends(session, end, writes.slice(index, index + 1)));
+      results.push(this.#wrote(session, end, writes[index]));
     }
     return results.every(Boolean);
   };
@@ -236,7 +241,9 @@ export class Client {
       if (end.kind !== 'done') {
         // Without a COMMIT nothing of it can be there.
         this.account.told(writes, 'none');
-        if (end.kind === 'failed') await connection.query('ROLLBACK');
+        // A cancel request may take the ROLLBACK out.
+        let isLost = end.kind === 'lost';
+        while (!isLost && connection.status() === 'E') isLost = (await connection.query('ROLLBACK')).kind === 'lost';
         return this.#ends(session, end, []);
       }
       if (this.#random.chance(0.3)) await this.#pause(this.#random.between(1, 2 * this.#options.paceMs));
@@ -248,6 +255,14 @@ export class Client {
     }
     return this.#ends(session, await connection.query('COMMIT'), writes);
   }
+
+  readonly #linger: Step = async (connection, session) => {
+    const { name: client, kind } = this.#options;
+    const pause = (ms: number): Promise<void> => this.#pause(ms);
+    const [random, account, state] = [this.#random, this.account, this.#state];
+    const transaction = new LongTransaction({ client, kind, connection, session, account, state, random, pause });
+    return this.#ends(session, await transaction.run(), []);
+  };
 
   readonly #read: Step = async (connection, session) => {
     const end = await connection.query(`SELECT number FROM writes WHERE client = '${this.#options.name}'`);
@@ -287,6 +302,12 @@ export class Client {
     return this.#ends(session, end, []);
   };
 
+  /** A transaction of its own. */
+  #wrote(session: ClientSession, end: RequestEnd, write: ClientWrite | undefined): boolean {
+    if (isAnsweredHere(end)) this.account.isTakenOut(write);
+    return this.#ends(session, end, write === undefined ? [] : [write]);
+  }
+
   /** True: the connection goes on. */
   #ends(session: ClientSession, end: RequestEnd, writes: readonly ClientWrite[]): boolean {
     if (end.kind === 'done') {
@@ -294,10 +315,7 @@ export class Client {
       const outcome = end.tag === 'ROLLBACK' ? 'none' : 'acknowledged';
       this.account.told(writes, outcome, end.notices.includes('01000'));
     }
-    if (end.kind === 'failed') {
-      this.account.told(writes, 'none');
-      if (end.detail.includes(TAKEN_OUT)) this.account.takenOut.push(...writes.map(({ number }) => number));
-    }
+    if (end.kind === 'failed') this.account.told(writes, 'none');
     if (end.kind === 'lost') {
       this.account.told(writes, 'unknown');
       session.ending = endingOf(end);

@@ -39,6 +39,15 @@ export interface ConnectionOptions {
 
 /** A request that a cancel request has hit fails with this code. */
 export const CANCELED = '57014';
+/** Pointsman has ended the transaction of a request that fails with this code. */
+export const ROLLED_BACK = '40001';
+/** In the DETAIL of Pointsman's own answer to a cancel request. */
+const TAKEN_OUT = 'it waited in Pointsman';
+
+/** By Pointsman: no server has seen the request. */
+export function isAnsweredHere(end: RequestEnd): boolean {
+  return end.kind === 'failed' && (end.code === ROLLED_BACK || end.detail.includes(TAKEN_OUT));
+}
 
 interface PendingRequest {
   readonly from: number;

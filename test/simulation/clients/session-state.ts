@@ -19,6 +19,8 @@ export class SessionState {
   readonly #prepared = new Set<string>();
   readonly #channels = new Set<string>();
   #locks = 0;
+  /** It has prepared a COMMIT. */
+  hasEnding = false;
   /** As it is without a SET. */
   #usualPath: string | undefined;
   readonly #client: string;
@@ -30,7 +32,7 @@ export class SessionState {
   /** Sets one more thing at random. False: the connection is lost. */
   async change(connection: Connection, random: Random): Promise<boolean> {
     const chance = random.next();
-    if (chance < 0.3) return this.#prepare(connection, random);
+    if (chance < 0.3) return (await this.prepare(connection, random)).kind !== 'lost';
     if (chance < 0.34) return this.#give(connection, 'synchronous_commit', random.pick(['off', 'on']));
     if (chance < 0.37) return this.#pin(connection, 'LISTEN news', () => this.#channels.add('news'));
     if (chance < 0.4) return this.#pin(connection, 'SELECT pg_advisory_lock(7)', () => (this.#locks = 1));
@@ -43,6 +45,17 @@ export class SessionState {
     const end = await connection.query(sql);
     if (end.kind === 'done') this.#settings.set(name, value);
     return end.kind !== 'lost';
+  }
+
+  /** One more statement, which stays. */
+  async prepare(connection: Connection, random: Random): Promise<RequestEnd> {
+    const name = `p${this.#prepared.size + 1}`;
+    const sql = `SELECT number FROM writes WHERE client = '${this.#client}'`;
+    const end = random.chance(0.5)
+      ? await connection.prepare(name, sql)
+      : await connection.query(`PREPARE ${name} AS ${sql}`);
+    if (end.kind === 'done') this.#prepared.add(name);
+    return end;
   }
 
   /** It keeps the session where it is. A standby refuses some of it. */
@@ -95,16 +108,6 @@ export class SessionState {
       if (end.kind === 'failed') differences.push(`the statement ${name}: ${end.message}`);
     }
     return differences;
-  }
-
-  async #prepare(connection: Connection, random: Random): Promise<boolean> {
-    const name = `p${this.#prepared.size + 1}`;
-    const sql = `SELECT number FROM writes WHERE client = '${this.#client}'`;
-    const end = random.chance(0.5)
-      ? await connection.prepare(name, sql)
-      : await connection.query(`PREPARE ${name} AS ${sql}`);
-    if (end.kind === 'done') this.#prepared.add(name);
-    return end.kind !== 'lost';
   }
 }
 

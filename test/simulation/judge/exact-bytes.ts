@@ -7,13 +7,15 @@ import type { Frame } from '../postgres/messages.ts';
 import type { Law } from './law.ts';
 
 const OWN_STATEMENT = '_pointsman';
+/** A statement that waited was cancelled, or its transaction was rolled back for a move. */
+const OWN_ERRORS = ['it waited in Pointsman', 'because its server is being changed'];
 
 export const EXACT_BYTES: Law = {
   guarantee: 'G7, G8',
   broken(scene) {
     const mayMove = scene.plan.shape.moves !== 'off';
     return wiresOf(scene).conversations.flatMap((conversation) => {
-      const isCut = mayMove || canceledHere(conversation) > 0;
+      const isCut = mayMove || answeredHere(conversation) > 0;
       return isCut
         ? [...requestsInOrder(conversation), ...answersInOrder(conversation)]
         : [...requestsExactly(conversation), ...answersExactly(conversation)];
@@ -51,13 +53,13 @@ function isOwnEnd(bytes: Buffer): boolean {
 
 /**
  * Each message with a number of its client's goes to one server once, in its order, and none is left out, but for
- * statements that a cancel request took out.
+ * statements that Pointsman answered itself.
  */
 function requestsInOrder(conversation: Conversation): readonly string[] {
   const { session, client, legs } = conversation;
   const asked = framesOf(client.requests, true).frames.filter(isUnique).map(textOf);
   const sent = legs.flatMap(({ requests }) => framesOf(requests, true).frames.filter(isUnique).map(textOf));
-  const most = canceledHere(conversation);
+  const most = answeredHere(conversation);
   let leftOut = 0;
   for (const [index, text] of sent.entries()) {
     while (leftOut < most && text !== asked[index + leftOut]) leftOut += 1;
@@ -67,9 +69,9 @@ function requestsInOrder(conversation: Conversation): readonly string[] {
   return [];
 }
 
-/** How many statements a cancel request took out while they waited. */
-function canceledHere({ client }: Conversation): number {
-  return framesOf(client.answers, false).frames.filter(saysCanceled).length;
+/** How many statements Pointsman answered itself while they waited. */
+function answeredHere({ client }: Conversation): number {
+  return framesOf(client.answers, false).frames.filter(isOurError).length;
 }
 
 /** Each answer is a server's, in its order, but for the error that ends a session. */
@@ -78,7 +80,7 @@ function answersInOrder({ session, client, legs }: Conversation): readonly strin
   const got = framesOf(client.answers, false).frames;
   let at = 0;
   for (const [index, frame] of got.entries()) {
-    if (isCanceledHere(frame, got[index - 1])) continue;
+    if (isAnswerOfOurs(frame, got[index - 1])) continue;
     const found = sent.findIndex((other, place) => place >= at && isSame(other, frame));
     if (found === -1 && !isOwn(frame, index, got)) {
       return [`${session}: answer ${index + 1} (${frame.type}) to its client is no server's`];
@@ -88,13 +90,13 @@ function answersInOrder({ session, client, legs }: Conversation): readonly strin
   return [];
 }
 
-/** A statement that waited for the next server was canceled: Pointsman says so itself, and that it is ready. */
-function isCanceledHere(frame: Frame, before: Frame | undefined): boolean {
-  return saysCanceled(frame) || (frame.type === 'Z' && before !== undefined && saysCanceled(before));
+/** The answer to a statement that no server gets: an error, and that Pointsman is ready. */
+function isAnswerOfOurs(frame: Frame, before: Frame | undefined): boolean {
+  return isOurError(frame) || (frame.type === 'Z' && before !== undefined && isOurError(before));
 }
 
-function saysCanceled({ type, body }: Frame): boolean {
-  return type === 'E' && body.includes('it waited in Pointsman');
+function isOurError({ type, body }: Frame): boolean {
+  return type === 'E' && OWN_ERRORS.some((text) => body.includes(text));
 }
 
 /** A setting that the next server has otherwise is told at its arrival. */

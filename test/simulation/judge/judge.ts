@@ -18,6 +18,7 @@ import { STRANGERS } from './strangers.ts';
 import { STRAYS } from './strays.ts';
 import { SWITCHOVERS } from './switchovers.ts';
 import { TAKEN_OUT } from './taken-out.ts';
+import { TRANSACTIONS } from './transactions.ts';
 import { WAITS } from './waits.ts';
 import { WRITES } from './writes.ts';
 
@@ -39,6 +40,7 @@ const LAWS = [
   ROUTES,
   RELOADS,
   STATE,
+  TRANSACTIONS,
   SESSIONS,
   STRANGERS,
   LEFTOVERS,

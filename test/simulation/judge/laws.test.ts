@@ -1,6 +1,6 @@
 // Each law can fail: made-up histories break it, and the same without the fault does not.
 import { expect, it } from 'vitest';
-import { backendKeyData, errorOf, readyForQuery } from '../../support/sockets/messages.ts';
+import { aMessage, backendKeyData, errorOf, readyForQuery } from '../../support/sockets/messages.ts';
 import { aCancelRequest, aQuery, aStartup } from '../postgres/messages.ts';
 import { planOf, type FaultKind, type Plan } from '../scene/plan.ts';
 import type { Scene } from '../scene/scene.ts';
@@ -20,6 +20,7 @@ import { SHUTDOWNS } from './shutdowns.ts';
 import { STRAYS } from './strays.ts';
 import { SWITCHOVERS } from './switchovers.ts';
 import { TAKEN_OUT } from './taken-out.ts';
+import { TRANSACTIONS } from './transactions.ts';
 import { WAITS } from './waits.ts';
 
 const SECRET = Buffer.from([0, 0, 0, 9]);
@@ -97,6 +98,8 @@ function broken({ broken: judge }: Law, history: History): readonly string[] {
 }
 
 interface SessionBytes {
+  /** By its client. */
+  readonly asked?: readonly Uint8Array[];
   /** To its server. */
   readonly requests?: readonly Uint8Array[];
   readonly answers?: readonly Uint8Array[];
@@ -108,6 +111,7 @@ interface SessionBytes {
 
 /** One session, whose bytes a test may change. */
 function session({
+  asked = [aQuery('SELECT 1')],
   requests = [aQuery('SELECT 1')],
   answers = [readyForQuery('I')],
   got = answers,
@@ -117,12 +121,16 @@ function session({
   const startup = aStartup({ user: 'app', options: '-c app.session=w1-1' });
   const client = wiretap.connection(true, WRITE_PORT, { address: '10.0.3.1', port: 40_000 });
   const server = wiretap.connection(false, 50_000, PRIMARY);
-  client.read(Buffer.concat([startup, aQuery('SELECT 1')]));
+  client.read(Buffer.concat([startup, ...asked]));
   server.sent(Buffer.concat([startup, ...requests]));
   server.read(Buffer.concat(answers));
   client.sent(Buffer.concat(got));
   if (second !== undefined) wiretap.connection(false, 50_001, REPLICA).sent(Buffer.concat([startup, second]));
   return wiretap;
+}
+
+function tag(text: string): Uint8Array {
+  return aMessage('C', Buffer.from(`${text}\0`));
 }
 
 function canceled(address: string): Wiretap {
@@ -169,9 +177,26 @@ it('other bytes than those of the other side break a law, and so does a second s
   expect(broken(EXACT_BYTES, { shape: moves, wiretap: session({ got: [readyForQuery('T')] }) })).toHaveLength(1);
 });
 
-it('a statement that ran although it was cancelled while it waited breaks a law', () => {
+it('an answer that leaves a client wrong about its transaction breaks a law', () => {
+  const asked = ['BEGIN', 'SELECT 1', 'COMMIT'].map(aQuery);
+  const begun = [readyForQuery('I'), tag('BEGIN'), readyForQuery('T')];
+  const read = [tag('SELECT 1'), readyForQuery('T')];
+  const error = errorOf(['SERROR', 'C40001']);
+  const isBroken = (...answers: readonly Uint8Array[]): boolean =>
+    broken(TRANSACTIONS, { wiretap: session({ asked, got: [...begun, ...answers] }) }).length > 0;
+  expect(isBroken(...read, tag('COMMIT'), readyForQuery('I'))).toBe(false);
+  expect(isBroken(error, readyForQuery('E'), tag('ROLLBACK'), readyForQuery('I'))).toBe(false);
+  expect(isBroken(...read, error, readyForQuery('I'))).toBe(false);
+  expect(isBroken(...read, tag('ROLLBACK'), readyForQuery('I'))).toBe(true);
+  expect(isBroken(...read, error, readyForQuery('E'))).toBe(true);
+  expect(isBroken(tag('SELECT 1'), readyForQuery('I'))).toBe(true);
+  expect(isBroken(error, readyForQuery('I'))).toBe(true);
+  expect(isBroken(error, readyForQuery('E'), tag('COMMIT'), readyForQuery('I'))).toBe(true);
+});
+
+it('a statement that ran although it was answered while it waited breaks a law', () => {
   expect(broken(TAKEN_OUT, { takenOut: [2, 4] })).toEqual([]);
-  expect(broken(TAKEN_OUT, { takenOut: [2, 3] })).toEqual(['w1/3 was cancelled while it waited, and ran at pg1']);
+  expect(broken(TAKEN_OUT, { takenOut: [2, 3] })).toEqual(['w1/3 was answered while it waited, and ran at pg1']);
 });
 
 it('a cancel request that nobody wanted breaks a law', () => {

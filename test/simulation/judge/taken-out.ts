@@ -1,4 +1,5 @@
-// A statement that was answered 57014 while it waited ran nowhere, not even in a transaction that was rolled back (G8).
+// A statement that Pointsman answered itself while it waited, with 57014 or 40001, ran nowhere, not even in a
+// transaction that was rolled back (G8).
 import type { Law } from './law.ts';
 
 export const TAKEN_OUT: Law = {
@@ -10,7 +11,7 @@ export const TAKEN_OUT: Law = {
     return clients.flatMap(({ account: { name, takenOut } }) =>
       takenOut.flatMap((number) => {
         const server = ran.get(`${name}/${number}`);
-        return server === undefined ? [] : [`${name}/${number} was cancelled while it waited, and ran at ${server}`];
+        return server === undefined ? [] : [`${name}/${number} was answered while it waited, and ran at ${server}`];
       }),
     );
   },

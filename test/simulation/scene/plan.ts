@@ -15,6 +15,8 @@ export interface Plan {
 export interface Shape {
   readonly members: number;
   readonly moves: 'off' | 'planned' | 'always';
+  /** `moves.on_stays`. With `abort` some transactions take long, and read sessions move as well. */
+  readonly onStays: 'drain' | 'abort';
   readonly isSynchronous: boolean;
   /** Each on a host of its own. */
   readonly pointsmen: number;
@@ -130,6 +132,10 @@ const SMALL: readonly FaultKind[] = [
   'connections run out',
 ];
 
+const SWITCHOVER: FaultKind = 'switchover by pointsman';
+/** Changes of a member that is well: they come in addition where transactions are rolled back for that. */
+const PLANNED: readonly FaultKind[] = [SWITCHOVER, 'restart by pointsman', 'tags change'];
+
 /** It comes in addition: few other faults leave a session that long. */
 const STALL: FaultKind = 'pointsman stalls at the end of a grace';
 
@@ -200,17 +206,22 @@ export function planOf(seed: number): Plan {
   const count = 1 + random.int(4);
   const more = random.fork('more');
   const stall = random.fork('stall');
+  const stays = random.fork('on_stays');
   const pointsmen = more.chance(0.33) ? 2 : 1;
   const kinds = [
     ...Array.from({ length: count }, () => random.pick(LIKELY)),
     ...Array.from({ length: more.int(3) }, () => more.pick(SMALL)),
     ...(pointsmen === 2 && more.chance(0.7) ? [more.pick(OF_TWO_POINTSMEN)] : []),
   ];
+  const members = random.pick([2, 3, 3, 3]);
+  const moves = random.pick<Shape['moves']>(['off', 'planned', 'planned', 'always', 'always', 'always']);
+  const onStays = moves !== 'off' && stays.chance(0.25) ? 'abort' : 'drain';
   return {
     seed,
     shape: {
-      members: random.pick([2, 3, 3, 3]),
-      moves: random.pick(['off', 'planned', 'planned', 'always', 'always', 'always']),
+      members,
+      moves,
+      onStays,
       isSynchronous: random.chance(0.3),
       pointsmen,
       workers: random.chance(0.15) ? 2 : 1,
@@ -227,6 +238,7 @@ export function planOf(seed: number): Plan {
     faults: [
       ...kinds.map((kind) => faultOf(random, kind, faultsMs)),
       ...(stall.chance(0.3) ? [faultOf(stall, STALL, faultsMs)] : []),
+      ...(onStays === 'abort' ? [SWITCHOVER, stays.pick(PLANNED)] : []).map((kind) => faultOf(stays, kind, faultsMs)),
     ].toSorted((a, b) => a.atMs - b.atMs),
     faultsMs,
     quietMs: 17_000,

@@ -110,6 +110,7 @@ export class Scene {
     const { world, sites } = this;
     const random = world.random.fork(`sites of each ${kind}`);
     const port = kind === 'writer' ? WRITE_PORT : READ_PORT;
+    const lingers = this.plan.shape.onStays === 'abort';
     for (let number = 1; number <= count; number += 1) {
       const name = `${kind[0]}${number}`;
       const host = world.network.host(name, `10.0.${kind === 'writer' ? 3 : 4}.${number}`);
@@ -118,7 +119,7 @@ export class Scene {
       const known = [own, ...others].map(({ host: { address } }) => ({ address, port }));
       // Some take the hosts of their list in any order.
       const targets = (): typeof known => (random.chance(0.3) ? known.toReversed() : known);
-      this.clients.push(new Client({ world, host, name, kind, paceMs: 80, targets }));
+      this.clients.push(new Client({ world, host, name, kind, paceMs: 80, targets, lingers }));
     }
   }
 

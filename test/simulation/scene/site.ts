@@ -28,6 +28,10 @@ const READ_POLICIES = {
   'least lagging': { when_all_lagging: 'least_lagging', max_lagging_sessions: MOST_DEGRADED },
 } as const satisfies Record<Plan['shape']['degradedReads'], unknown>;
 const MOST_LATE_MS = 300;
+/** Where transactions are rolled back: `moves.wait`. Milliseconds. */
+const MOVE_WAIT_MS = 1_500;
+/** Read sessions move then. */
+const LEAVING_READS = { promoted: 'move', lagging: 'move', tagged_out: 'move', fallback_over: 'move' };
 
 type File = Readonly<Record<string, unknown>>;
 
@@ -102,7 +106,8 @@ export class Site {
 
   #file(): File {
     const { cluster, plan } = this.#scene;
-    const { moves, workers, vouching, holdMs, readsByTag, degradedReads } = plan.shape;
+    const { moves, onStays, workers, vouching, holdMs, readsByTag, degradedReads } = plan.shape;
+    const isAborting = moves !== 'off' && onStays === 'abort';
     const check = `/replica?lag=${MOST_LAG_BYTES}B${readsByTag ? '&tag_reads=yes' : ''}`;
     const { address } = this.host;
     return {
@@ -119,7 +124,7 @@ export class Site {
         silence_grace: `${SILENCE_GRACE_MS}ms`,
         urgent: { for: '5s' },
       },
-      pools: { read: { check, ...READ_POLICIES[degradedReads] } },
+      pools: { read: { check, ...READ_POLICIES[degradedReads], ...(isAborting && { on_leave: LEAVING_READS }) } },
       hold: { client_timeout: `${holdMs}ms`, outage_timeout: '20s' },
       backend: { tcp_keepalives_idle: '5s' },
       client: { tcp_keepalives_idle: '5s' },
@@ -128,7 +133,14 @@ export class Site {
         { address: `${address}:${WRITE_PORT}`, pool: 'write', ...(workers === 1 && { reuse_port: true }) },
         { address: `${address}:${READ_PORT}`, pool: 'read', ...(workers === 1 && { reuse_port: true }) },
       ],
-      ...(moves !== 'off' && { moves: { mode: moves, roles: ['*'], park_timeout: `${PARK_MS}ms` } }),
+      ...(moves !== 'off' && {
+        moves: {
+          mode: moves,
+          roles: ['*'],
+          park_timeout: `${PARK_MS}ms`,
+          ...(isAborting && { on_stays: 'abort', wait: `${MOVE_WAIT_MS}ms` }),
+        },
+      }),
     };
   }
 }
