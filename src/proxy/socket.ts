@@ -1,5 +1,6 @@
 // Helpers for client and backend sockets: their options, addresses as text, and the ways to end one at once.
 import type { Socket } from 'node:net';
+import { errorCode } from '../model/errno.ts';
 import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import { nothing } from '../model/once.ts';
@@ -94,6 +95,11 @@ export function resetSocket(socket: Socket): void {
 export function closeSocket(socket: Socket): void {
   if (isTls(socket) && socket.writable && socket.writableLength === 0) socket.end();
   socket.destroy();
+}
+
+/** The kernel has given up: no acknowledgement of bytes or keepalives. */
+export function hasVanished(error: Error | undefined): boolean {
+  return errorCode(error) === 'ETIMEDOUT';
 }
 
 /** Node throws on an `error` event without a listener. `close` follows each error and is what counts. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CORE_SURVIVORS } from './core-survivors.ts';
+import { MOVE_SURVIVORS } from './move-survivors.ts';
 import { readReport, scoreOf, unexplained } from './report.ts';
 import { SOCKET_SURVIVORS } from './socket-survivors.ts';
 import { SURVIVORS } from './survivors.ts';
@@ -61,7 +62,13 @@ const MUTANTS_TESTS = [
 
 install();
 const results = readReport(mutated(), Number(values.every));
-const left = unexplained(results, [...SURVIVORS, ...CORE_SURVIVORS, ...SOCKET_SURVIVORS, ...WIRE_SURVIVORS]);
+const left = unexplained(results, [
+  ...SURVIVORS,
+  ...CORE_SURVIVORS,
+  ...MOVE_SURVIVORS,
+  ...SOCKET_SURVIVORS,
+  ...WIRE_SURVIVORS,
+]);
 for (const { file, line, code, mutant } of left) console.log(`${file}:${line}\n  - ${code}\n  + ${mutant}`);
 for (const result of results) {
   console.log(`${result.file}: ${scoreOf([result]).toFixed(1)} % of ${result.mutants}, ${result.alive.length} alive`);

@@ -6,6 +6,7 @@ import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import { encodeParameterStatus } from '../../wire/messages/server-messages.ts';
 import { WaitingBytes, type OwedError } from '../cancel/waiting-bytes.ts';
+import { hasVanished } from '../socket.ts';
 import { NodeHandle } from '../relay/direct/node-handle.ts';
 
 /** The most that is read ahead, but for the rest of one read. Then the kernel keeps the rest. Bytes. */
@@ -67,7 +68,7 @@ export class ParkedClient {
     this.#options = options;
     this.#waiting = waiting;
     this.#hasEnded = client.readableEnded;
-    client.on('data', this.take).on('end', this.#ended).on('error', this.#failed).on('close', this.#failed);
+    client.on('data', this.take).on('end', this.#ended).on('error', this.#failed).on('close', this.#closed);
     if (options.ended !== undefined) this.#tell(waiting.owes(options.ended.owed));
     this.#flow();
   }
@@ -100,7 +101,7 @@ export class ParkedClient {
   /** Gives the socket back, paused. */
   release(): void {
     const { client } = this.#options;
-    client.off('data', this.take).off('end', this.#ended).off('error', this.#failed).off('close', this.#failed);
+    client.off('data', this.take).off('end', this.#ended).off('error', this.#failed).off('close', this.#closed);
     client.pause();
     this.#isReleased = true;
     this.#readAgain();
@@ -134,10 +135,12 @@ export class ParkedClient {
     this.#look();
   };
 
-  readonly #failed = (): void => {
+  readonly #failed = (error?: Error): void => {
     this.#stopLooking();
-    this.#options.onLeft('client_reset');
+    this.#options.onLeft(hasVanished(error) ? 'client_tcp_timeout' : 'client_reset');
   };
+
+  readonly #closed = (): void => this.#failed();
 
   #tell(bytes: Uint8Array | undefined): void {
     const { client, ended } = this.#options;

@@ -195,7 +195,6 @@ export class Travelling implements Stage, Passenger {
 
   /** Its client knows that its transaction was ended. */
   #told(): void {
-    if (this.step !== 'owing') return;
     this.#queue(false);
     this.#parts.mover.turns.pump();
   }
@@ -211,7 +210,6 @@ export class Travelling implements Stage, Passenger {
   #pause(pauseMs: number): void {
     const { clock, turns } = this.#parts.mover;
     this.step = 'paused';
-    if (pauseMs === Infinity) return;
     this.#onStepEnd = clock.schedule(pauseMs, () => {
       this.retry();
       turns.pump();
@@ -288,8 +286,7 @@ export class Travelling implements Stage, Passenger {
 
   /** The rest of a cancelled statement has come. */
   #isWhole(): void {
-    const isParked = this.step === 'paused' || this.step === 'queued';
-    if (this.#failure !== NOT_WHOLE || !isParked) return;
+    if (this.#failure !== NOT_WHOLE || this.step !== 'paused') return;
     this.#queue(false);
     this.#parts.mover.turns.pump();
   }

@@ -4,14 +4,13 @@
 import type { StartupHandOver } from '../startup/client-startup.ts';
 import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
-import { errorCode } from '../../model/errno.ts';
 import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import { ToBackend, ToClient, type DirectionOptions } from './directions.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import type { PipePair } from './stream-pipe.ts';
-import { resetSocket } from '../socket.ts';
+import { hasVanished, resetSocket } from '../socket.ts';
 
 export interface RelayOptions extends DirectionOptions {
   readonly client: Socket;
@@ -171,9 +170,4 @@ export class Relay {
       for (const socket of [backend, client]) socket.destroy();
     });
   }
-}
-
-/** The kernel has given up: no acknowledgement of bytes or keepalives. */
-function hasVanished(error: Error | undefined): boolean {
-  return errorCode(error) === 'ETIMEDOUT';
 }

@@ -1,6 +1,6 @@
 // A fake PostgreSQL as the proxy sees it: a TCP server with knobs that keeps all bytes and the end of each connection.
-import { createServer } from 'node:net';
-import type { Server, Socket } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
+import type { Server, ServerOpts, Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { carry } from '../../../src/proxy/socket.ts';
 import { encodeErrorResponse } from '../../../src/wire/messages/error-response.ts';
@@ -68,25 +68,33 @@ export interface FakeBackend {
   stop(): Promise<void>;
 }
 
-/** `tls`: it wants the request for encryption, and has the certificate `SERVER`. */
+interface FakeBackendOptions {
+  readonly backlog?: number;
+  /** It wants the request for encryption, and has the certificate `SERVER`. */
+  readonly tls?: boolean;
+  readonly host?: string;
+  /** Default: on this machine. */
+  readonly createServer?: (options: ServerOpts) => Server;
+}
+
 export async function startFakeBackend(
   behaviour: FakeBackend['behaviour'] = 'echo',
-  { tls = false, ...at }: { readonly backlog?: number; readonly tls?: boolean } = {},
+  { tls = false, host = '127.0.0.1', createServer = createTcpServer, ...at }: FakeBackendOptions = {},
 ): Promise<FakeBackend> {
   const connections: BackendConnection[] = [];
   const carriers = new Set<Socket>();
   const secured = (socket: Socket): void => void connections.push(serve(socket, backend.behaviour));
   const accept = tls ? (carrier: Socket): void => answerTls(carrier, carriers, secured) : secured;
-  let server: Server = createServer({ allowHalfOpen: true }, accept);
-  const port = await listen(server, at);
+  let server = createServer({ allowHalfOpen: true }).on('connection', accept);
+  const port = await listen(server, { ...at, host });
   const end = async (): Promise<void> => {
-    const closing = close(server);
+    const closing = close(server, createServer === createTcpServer);
     for (const { socket } of connections) socket.destroy();
     for (const carrier of carriers) carrier.destroy();
     await closing;
   };
   const backend: FakeBackend = {
-    address: { host: '127.0.0.1', port },
+    address: { host, port },
     behaviour,
     connections,
     last: () => {
@@ -98,8 +106,8 @@ export async function startFakeBackend(
     clients: () => connections.filter(({ chunks }) => chunks.length > 0).length,
     refuseConnections: end,
     async listenAgain() {
-      server = createServer({ allowHalfOpen: true }, accept);
-      await listen(server, { port });
+      server = createServer({ allowHalfOpen: true }).on('connection', accept);
+      await listen(server, { host, port });
     },
     stop: end,
   };

@@ -1,5 +1,6 @@
 // The part of a fake PostgreSQL that sessions can move to and from: it lets every client in, answers what Pointsman
-// asks about a session without state, and every other statement as a query that selects one.
+// asks about a session without state, and every other statement as a query that selects one. It knows the beginning and
+// the end of a transaction, and whether there is an unnamed statement.
 import type { Socket } from 'node:net';
 import { encodeErrorResponse } from '../../../src/wire/messages/error-response.ts';
 import {
@@ -39,8 +40,16 @@ const STATE = {
   search_path: 'public',
 };
 const FIRST = 8;
+/** Where the body of a message begins. */
+const FIRST_NAME = 5;
+/** Where the name is in a Describe. */
+const DESCRIBED = 6;
 
 const CANCELED = encodeErrorResponse({ severity: 'ERROR', sqlState: '57014', message: 'canceled' });
+
+const ABORTED = encodeErrorResponse({ severity: 'ERROR', sqlState: '25P02', message: 'aborted' });
+const UNKNOWN = encodeErrorResponse({ severity: 'ERROR', sqlState: '26000', message: 'no such statement' });
+const ENDS = /^(?:commit|rollback)/i;
 
 interface MovableOptions {
   /** BackendKeyData for its client: the key of its cancel requests. Undefined: none. */
@@ -57,13 +66,29 @@ export function serveMovable(socket: Socket, user: string, { key, cancelsFirst, 
   let sql = '';
   let isCancelDue = cancelsFirst;
   let isSkipping = false;
-  const answers: Record<string, () => Buffer> = {
+  let status = 'I';
+  let hasUnnamed = false;
+  const run = (): Buffer => {
+    status = statusAfter(sql, status);
+    return COMMAND_COMPLETE;
+  };
+  const fail = (error: Uint8Array): Buffer => {
+    isSkipping = true;
+    if (status === 'T') status = 'E';
+    return Buffer.from(error);
+  };
+  const answers: Record<string, (message: Buffer) => Buffer> = {
     P: () => aMessage('1'),
-    B: () => aMessage('2'),
-    E: () => Buffer.concat([rowFor(sql, user, isAhead ? { ...WAL, ended: WAL.below } : WAL), COMMAND_COMPLETE]),
+    B: (message) => (isOfUnnamed(message) && !hasUnnamed ? fail(UNKNOWN) : aMessage('2')),
+    // No parameters, and no rows.
+    D: (message) =>
+      message.includes('_pointsman: ') || (!hasUnnamed && message[DESCRIBED] === 0)
+        ? fail(UNKNOWN)
+        : Buffer.concat([aMessage('t', Buffer.alloc(2)), aMessage('n')]),
+    E: () => Buffer.concat([rowFor(sql, user, isAhead ? { ...WAL, ended: WAL.below } : WAL), run()]),
     C: () => aMessage('3'),
-    S: () => readyForQuery('I'),
-    Q: () => Buffer.concat([COMMAND_COMPLETE, readyForQuery('I')]),
+    S: () => readyForQuery(status),
+    Q: () => (status === 'E' && !ENDS.test(sql) ? Buffer.from(ABORTED) : run()),
   };
   socket.on('data', (chunk: Buffer) => {
     rest = Buffer.concat([rest, chunk]);
@@ -84,20 +109,37 @@ export function serveMovable(socket: Socket, user: string, { key, cancelsFirst, 
       }
       const type = String.fromCharCode(message[0] ?? 0);
       if (type === 'X') return void socket.end(Buffer.concat(replies));
-      if (type === 'P') sql = message.toString('latin1');
+      if (type === 'P' || type === 'Q') sql = textOf(type, message);
       if (isCancelDue && sql.includes("'session_user'")) {
         isCancelDue = false;
-        isSkipping = true;
-        replies.push(Buffer.from(CANCELED));
+        replies.push(fail(CANCELED));
       }
       if (type === 'S') isSkipping = false;
       if (isSkipping) continue;
-      replies.push(answers[type]?.() ?? Buffer.alloc(0));
+      if (type === 'Q') hasUnnamed = false;
+      else if (type === 'P' && message[FIRST_NAME] === 0) hasUnnamed = true;
+      replies.push(answers[type]?.(message) ?? Buffer.alloc(0));
+      if (type === 'Q') replies.push(readyForQuery(status));
     }
     if (socket.writable) socket.write(Buffer.concat(replies));
     return undefined;
   });
   socket.on('end', () => socket.end());
+}
+
+/** A Bind. */
+function isOfUnnamed(message: Buffer): boolean {
+  return message[message.indexOf(0, FIRST_NAME) + 1] === 0;
+}
+
+/** The SQL of a Query or a Parse. */
+function textOf(type: string, message: Buffer): string {
+  return message.toString('latin1', type === 'Q' ? FIRST_NAME : 1 + message.indexOf(0, FIRST_NAME), message.length - 1);
+}
+
+function statusAfter(sql: string, before: string): string {
+  if (ENDS.test(sql)) return 'I';
+  return /^begin/i.test(sql) ? 'T' : before;
 }
 
 function rowFor(sql: string, user: string, wal: typeof WAL): Buffer {

@@ -10,7 +10,13 @@ import type { Address } from '../../../src/model/member.ts';
 import type { QuestionsPolicy } from '../../../src/model/causal-reads.ts';
 import type { LoginsPolicy } from '../../../src/model/logins.ts';
 import type { MovesPolicy } from '../../../src/model/moves.ts';
-import type { LocatePeer, OpenPositions, OpenVerifiers } from '../../../src/proxy/options.ts';
+import type {
+  CreateServer,
+  ReadSilentConnections,
+  LocatePeer,
+  OpenPositions,
+  OpenVerifiers,
+} from '../../../src/proxy/options.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
@@ -46,6 +52,8 @@ export interface ProxyLabOptions {
   readonly relay?: RelayMode;
   readonly clock?: Clock;
   readonly dial?: Dial;
+  readonly createServer?: CreateServer;
+  readonly readSilentConnections?: ReadSilentConnections;
   /** Branches are configured if this is given. */
   readonly locateBranch?: LocateBranch;
   readonly branchConnect?: BranchConnectPolicy;
@@ -174,6 +182,8 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     ...(options.wal === undefined ? {} : { wal: options.wal }),
     ...(options.snapshot === undefined ? {} : { snapshot: options.snapshot }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),
+    createServer: options.createServer,
+    readSilentConnections: options.readSilentConnections,
     ...(options.siblings === undefined ? {} : { siblings: options.siblings }),
     ...(options.locatePeer === undefined ? {} : { locatePeer: options.locatePeer, cancelPeers: [PEERS] }),
     descriptors: options.descriptors,

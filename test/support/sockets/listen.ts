@@ -24,12 +24,15 @@ export async function listen(server: Server, at: ListenOptions = {}): Promise<nu
   return bound.port;
 }
 
-/** Resolves when the last connection has ended, too. The port refuses at once, and no other program gets it. */
-export async function close(server: Server): Promise<void> {
+/**
+ * Resolves when the last connection has ended, too. The port refuses at once, and no other program gets it. `isReal`:
+ * it is a port of this machine.
+ */
+export async function close(server: Server, isReal = true): Promise<void> {
   const bound = server.address();
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
-  const isKept = bound !== null && typeof bound !== 'string' && keepPort(bound.port, bound.address);
+  const isKept = isReal && bound !== null && typeof bound !== 'string' && keepPort(bound.port, bound.address);
   await Promise.all([ended, isKept]);
 }
 
