@@ -104,8 +104,8 @@ export const moves = z.strictObject({
   on_stays: key(
     choice(['drain', 'close', 'abort']).default('drain'),
     `How a session ends that cannot move. \`drain\`: between two of its transactions, and after \`drain_timeout\`
-    anyway. \`close\`: the same, after \`wait\`. \`abort\`: the same as \`close\`, but a transaction that waits for its
-    client then is rolled back, its client reads an error with SQLSTATE 40001, and the session moves.`,
+    anyway. \`close\`: the same, after \`wait\`. \`abort\`: the same as \`close\`, but a transaction that is open then
+    is rolled back, its client reads an error with SQLSTATE 40001, and the session moves.`,
   ),
 });
 

@@ -15,7 +15,7 @@ import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 import { abortedTransaction } from '../messages/aborted-transaction.ts';
-import type { Movable, Progress, SessionHandle } from '../stage.ts';
+import type { Movable, SessionHandle } from '../stage.ts';
 import type { Drain, Drains } from './drains.ts';
 import type { ParkAnswer } from './parking.ts';
 
@@ -44,9 +44,18 @@ export function evict(actions: readonly Action[], options: EvictOptions): void {
   drains.review();
 }
 
+/** Before the time of a switchover that is scheduled: to cancel a statement, to roll back, and to ask. Milliseconds. */
+const ABORT_BEFORE_MS = 600;
+
 function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves }: EvictOptions): Drain {
   const { pool, member, address, cause, mode, afterMs } = action;
-  const limitMs = (): number => {
+  const aborts = (): boolean => moves?.()?.onStays === 'abort';
+  const limitMs = (): number | undefined => {
+    const { since: dueAt } = action.why;
+    if (action.keepsPinned === true && dueAt !== undefined && aborts()) {
+      return Math.max(0, dueAt - ABORT_BEFORE_MS - clock.now());
+    }
+    if (mode === 'drain_idle') return undefined;
     const policy = mode === 'move' ? moves?.() : undefined;
     const isAfterWait = policy !== undefined && policy.onStays !== 'drain';
     return action.limitMs ?? (isAfterWait ? policy.waitMs : drainTimeoutMs(pool));
@@ -55,14 +64,13 @@ function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves
     key: JSON.stringify([pool, member, addressText(address)]),
     member,
     sessions: () => registry.at(pool, member, address),
-    // With `keepsPinned` a session that cannot move stays.
     end: (session) =>
       action.keepsPinned === true
-        ? session.movable?.request(cause, nothing)
-        : leave(session, action, clock, moves?.()?.onStays === 'abort'),
+        ? leaveBeforeSchedule(session, action, clock, aborts())
+        : leave(session, action, clock, aborts()),
     isOver: () => isOver(action, table()),
     afterMs,
-    limitMs: () => (mode === 'drain_idle' ? undefined : limitMs()),
+    limitMs,
     isPrompt: isOperation(cause),
     ...parkingOf(action, clock, moves?.()),
   };
@@ -113,13 +121,29 @@ function leave(session: SessionHandle, action: Action, clock: Clock, aborts: boo
   const { reason, detail } = endOf(session, action, clock);
   const mayMove = (isOperation(cause) || mode === 'move') && !isSuperseded(action);
   const { movable } = session;
-  const onProgress = (progress: Progress): void => {
+  if (!mayMove || movable === undefined) return session.end(reason, detail);
+  if (!session.isIdle())
+    return aborts && !isLost ? abort(session, movable, action, clock) : session.end(reason, detail);
+  return movable.request(cause, (progress) => {
     if (progress.kind === 'stayed') session.end(reason, `${detail}${stayedText(progress)}`);
-  };
-  if (mayMove && session.isIdle() && movable !== undefined) return movable.request(cause, onProgress);
-  const mayAbort = mayMove && aborts && !isLost;
-  if (!mayAbort || movable === undefined) return session.end(reason, detail);
-  return movable.abort(cause, abortedTransaction(detail), onProgress);
+  });
+}
+
+/**
+ * A session that cannot move stays, and its server ends it. `aborts`: but not one whose transaction was rolled back.
+ */
+function leaveBeforeSchedule(session: SessionHandle, action: Action, clock: Clock, aborts: boolean): void {
+  const { movable, state } = session;
+  if (movable === undefined || state !== 'relaying') return undefined;
+  if (session.isIdle() || !aborts) return movable.request(action.cause, nothing);
+  return abort(session, movable, action, clock);
+}
+
+function abort(session: SessionHandle, movable: Movable, action: Action, clock: Clock): void {
+  const { reason, detail } = endOf(session, action, clock);
+  return movable.abort(action.cause, abortedTransaction(detail), (progress) => {
+    if (progress.kind === 'stayed') session.end(reason, `${detail}${stayedText(progress)}`);
+  });
 }
 
 /** Calls `onAnswer` once, when the session is parked, has ended, or stays. */

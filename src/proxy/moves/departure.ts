@@ -19,6 +19,8 @@ export interface Departure {
   readonly goal?: MoveGoal | undefined;
   /** Set where its transaction was ended for that. */
   readonly aborted?: AbortedTransaction | undefined;
+  /** Its client has read that its transaction was ended for that, or will. */
+  readonly hasAborted?: boolean;
   /** Set where its server was lost without warning. */
   readonly loss?: ServerLoss;
 }

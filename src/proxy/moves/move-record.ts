@@ -19,9 +19,9 @@ export class MoveRecord {
     to: MemberName,
     at: Instant,
   ): void {
-    const { from, cause, aborted } = departure;
+    const { from, cause, hasAborted } = departure;
     this.#moved += 1;
-    const isAborted = aborted?.owed === undefined ? {} : { hasAborted: true as const };
+    const isAborted = hasAborted === true ? { hasAborted } : {};
     this.#last = { from, to, cause, gapMs: at - parkedAt, ...isAborted, at };
   }
 

@@ -25,13 +25,19 @@ interface PendingQuestion {
   isLate: boolean;
 }
 
+interface Pause extends PromiseWithResolvers<void> {
+  readonly look: () => void;
+  /** Returns the bytes that the client may read now. Undefined: none. */
+  reads?: (chunk: Uint8Array) => Uint8Array | undefined;
+}
+
 export class QuestionChannel implements Tap {
   readonly #clock: Clock;
   readonly #conversation: Conversation;
   /** The server said something to the client while it was asked. */
   onSaidMeanwhile = nothing;
   #asking: PendingQuestion | undefined;
-  #pause: (PromiseWithResolvers<void> & { readonly look: () => void }) | undefined;
+  #pause: Pause | undefined;
   #quietSince: Instant;
 
   constructor(clock: Clock, conversation: Conversation) {
@@ -50,14 +56,21 @@ export class QuestionChannel implements Tap {
       return undefined;
     }
     this.#quietSince = this.#clock.now();
+    const pause = this.#pause;
+    if (pause === undefined) return chunk;
     // The follower reads the chunk after this.
-    if (this.#pause !== undefined) queueMicrotask(this.#pause.look);
-    return chunk;
+    queueMicrotask(pause.look);
+    return pause.reads === undefined ? chunk : pause.reads(chunk);
   }
 
   /** Further bytes of the client wait, and `look` is called after bytes of the server, until `goOn`. */
   pause(look: () => void): void {
     this.#pause = { ...Promise.withResolvers<void>(), look };
+  }
+
+  /** During a pause: what the server says goes through `reads`. */
+  readThrough(reads: (chunk: Uint8Array) => Uint8Array | undefined): void {
+    if (this.#pause !== undefined) this.#pause.reads = reads;
   }
 
   /** Bytes that wait go on behind this turn, and behind a question that is asked in it. */

@@ -109,13 +109,14 @@ export class SessionMover implements Movable, MovingPart {
     listeners.push(onProgress);
     if (this.#travelling !== undefined) return onProgress({ kind: 'parked' });
     if (listeners.length > 1) return undefined;
-    const answered = (found: Movability, state?: CarriedState): void => {
-      if (found.kind === 'pinned') this.#stays(wish.cause, found);
-      else if (state !== undefined) this.#park(wish, state);
-    };
-    const { session } = this.#parts;
-    if (wish.error === undefined) return asStepOf(session, () => this.#ask(answered));
-    return whenQuiet(this.#parts, this.#questions, () => asStepOf(session, () => this.#ask(answered, true)));
+    const ask = (hasTold: boolean): void =>
+      asStepOf(this.#parts.session, () =>
+        this.#ask((found, state) => {
+          if (found.kind === 'pinned') this.#stays(wish.cause, found);
+          else if (state !== undefined) this.#park(wish, state, hasTold);
+        }, wish.error !== undefined),
+      );
+    return wish.error === undefined ? ask(false) : whenQuiet(this.#parts, this.#questions, wish.error, ask);
   }
 
   requestWhenIdle(cause: MoveCause, limitMs: number, onProgress: (progress: Progress) => void, goal?: MoveGoal): void {
@@ -280,13 +281,14 @@ export class SessionMover implements Movable, MovingPart {
   }
 
   /** Synchronous with the last byte of the answer: no byte of the client has gone to the server since the question. */
-  #park({ cause, goal, error }: Wish, state: CarriedState): void {
+  #park({ cause, goal, error }: Wish, state: CarriedState, hasTold: boolean): void {
     const from = this.#member();
     if (from === undefined || !isQuiet(this.#parts, error !== undefined)) return this.#stays(cause, pinned('busy'));
     const shown = this.#position(state.wal);
     if (typeof shown === 'string') return this.#stays(cause, pinned('unknown_position', shown));
     const aborted = error && abortedTransaction(this.#parts, error, this.#memory, state);
-    if (!this.depart({ from, cause, state, shown, goal, aborted })) return undefined;
+    const hasAborted = hasTold || aborted?.owed !== undefined;
+    if (!this.depart({ from, cause, state, shown, goal, aborted, hasAborted })) return undefined;
     return this.#listeners?.forEach((run) => run({ kind: 'parked' }));
   }
 

@@ -181,8 +181,8 @@ export class Travelling implements Stage, Passenger {
 
   #setOut(): void {
     const { mover, session } = this.#parts;
-    const { from, cause, aborted } = this.departure;
-    const isAborted = aborted?.owed === undefined ? {} : { hasAborted: true as const };
+    const { from, cause, hasAborted } = this.departure;
+    const isAborted = hasAborted === true ? { hasAborted } : {};
     mover.report({ kind: 'session_parked', pool: this.pool, session: session.id, member: from, cause, ...isAborted });
     mover.departs(this);
     if (this.#client?.isOwed() === true) {

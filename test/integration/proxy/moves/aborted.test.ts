@@ -121,23 +121,101 @@ describeUnless(missingForSandbox, 'transactions that a handover ends', () => {
     client.socket.destroy();
   });
 
-  test('a statement that goes on, and state that stays, end the session, and nothing of it is done', async () => {
-    const [long, locker, autocommit] = [await connect(), await connect(), await connect()];
-    for (const client of [long, locker]) await client.query('begin');
+  test('G24: a statement that goes on is cancelled, and reads 40001, in a transaction and outside of one', async () => {
+    const [long, prepared, autocommit] = [await connect(), await connect(), await connect()];
+    const all = [long, prepared, autocommit];
+    for (const client of all) await client.query("set work_mem = '7MB'");
+    for (const client of [long, prepared]) await client.query('begin');
+    await long.query('insert into told values (1)');
+    const running = [
+      codeOf(long.query('select pg_sleep(30)')),
+      codeOf(prepared.query({ name: 'slow', text: 'insert into told select $1 from pg_sleep(30)', values: [2] })),
+      codeOf(autocommit.query('insert into told select 3 from pg_sleep(30)')),
+    ];
+    await until('all', async () => (await active('%pg_sleep(30)')) === all.length, PATIENCE_MS);
+    await handOver(all.length);
+    expect(await Promise.all(running)).toEqual(all.map(() => '40001'));
+    lab.decide({ write: open() });
+    for (const client of [long, prepared]) {
+      expect(await codeOf(client.query('insert into told values (4)'))).toBe('25P02');
+      expect((await client.query('rollback')).command).toBe('ROLLBACK');
+    }
+    for (const client of all) expect((await client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }]);
+    expect((await autocommit.query('select from told')).rowCount).toBe(0);
+    expect([moved(), lab.reasons()]).toEqual([all.length, []]);
+    expect(lab.events.filter((event) => event.kind === 'session_parked' && event.hasAborted)).toHaveLength(all.length);
+  });
+
+  test('a commit that waits for its standby is cancelled, and its client is told no success', async () => {
+    const client = await connect();
+    await client.query('begin');
+    await client.query('insert into told values (5)');
+    await login.server.query("alter system set synchronous_standby_names = 'nobody'");
+    try {
+      await login.server.query('select pg_reload_conf()');
+      const shown = async (): Promise<boolean> =>
+        JSON.stringify(await login.server.query('show synchronous_standby_names')).includes('nobody');
+      await until('the setting', shown, PATIENCE_MS);
+      const committed = codeOf(client.query('commit'));
+      await until('its wait', async () => (await active('commit')) === 1, PATIENCE_MS);
+      lab.decide({ write: leaving() });
+      clock.leap(LIMIT_MS);
+      await until('its end', () => lab.reasons().length === 1, PATIENCE_MS);
+      expect([undefined, '40001']).not.toContain(await committed);
+      expect([lab.reasons(), parked()]).toEqual([['evicted_switchover_timeout'], 0]);
+    } finally {
+      await login.server.query('alter system reset synchronous_standby_names');
+      await login.server.query('select pg_reload_conf()');
+    }
+  });
+
+  test('state that stays, and a COPY, end the session, and nothing of it is done', async () => {
+    const locker = await connect();
+    await locker.query('begin');
     await locker.query('select pg_advisory_lock(1)');
-    const running = [long, autocommit].map((client) => codeOf(client.query('select pg_sleep(30)')));
-    const sleepers = `select 1 from pg_stat_activity where query = 'select pg_sleep(30)' and state = 'active'`;
-    await until('both', async () => (await login.server.query(sleepers)).length === 2, PATIENCE_MS);
+    const copier = await connectRaw(lab.address('write'));
+    copier.socket.write(aStartup({ user: 'mover', database: 'postgres' }));
+    await until('the login', () => readies(copier.received()).length === 1, PATIENCE_MS);
+    copier.socket.write(aMessage('Q', Buffer.from('copy told from stdin\0')));
+    await until('the COPY', async () => (await active('copy told%')) === 1, PATIENCE_MS);
+    copier.socket.write(aMessage('d', Buffer.from('6\n')));
     lab.decide({ write: leaving() });
     clock.leap(LIMIT_MS);
     // Its client knows nothing of the rollback: no statement behind it may run outside of the transaction.
     const working = workUntilEnd(locker);
-    await until('the ends', () => lab.reasons().length === 3, PATIENCE_MS);
-    for (const code of await Promise.all([...running, working])) expect(code).not.toBe('40001');
+    await until('the ends', () => lab.reasons().length === 2, PATIENCE_MS);
+    expect(await working).not.toBe('40001');
+    expect(readies(copier.received())).toHaveLength(1);
     expect([parked(), new Set(lab.reasons())]).toEqual([0, new Set(['evicted_switchover_timeout'])]);
     lab.decide({ write: open() });
     const other = await connect();
     expect((await other.query('select count(*)::int as n from told')).rows).toEqual([{ n: 0 }]);
+  });
+
+  test('G24: shortly before a scheduled switchover the same, and idle sessions that cannot move stay', async () => {
+    const [waiting, long, listener, locker] = [await connect(), await connect(), await connect(), await connect()];
+    await listener.query('listen news');
+    for (const client of [waiting, long, locker]) await client.query('begin');
+    await waiting.query('insert into told values (1)');
+    await locker.query('select pg_advisory_lock(2)');
+    const running = codeOf(long.query('insert into told select 2 from pg_sleep(30)'));
+    await until('it', async () => (await active('%pg_sleep(30)')) === 1, PATIENCE_MS);
+    const { name, host, port } = login.server;
+    const standing: Standing = { kind: 'keep', why: { code: 'switchover_due', since: clock.now() + 60_000 } };
+    lab.decide({ write: { others: { [name]: { address: { host, port }, standing } } } });
+    clock.leap(59_399);
+    expect(await codeOf(waiting.query('insert into told values (3)'))).toBeUndefined();
+    expect(parked()).toBe(0);
+    clock.leap(1);
+    await until('both are parked', () => parked() === 2, PATIENCE_MS);
+    expect(await running).toBe('40001');
+    expect(await codeOf(waiting.query('commit'))).toBe('40001');
+    await until('the end of what cannot move', () => lab.reasons().length === 1, PATIENCE_MS);
+    await listener.query('select');
+    lab.decide({ write: open() });
+    expect((await long.query('rollback')).command).toBe('ROLLBACK');
+    expect((await waiting.query('select count(*)::int as n from told')).rows).toEqual([{ n: 0 }]);
+    expect([moved(), lab.reasons()]).toEqual([2, ['evicted_switchover_timeout']]);
   });
 
   test('without the setting the session is cut as before', async () => {
@@ -166,6 +244,12 @@ describeUnless(missingForSandbox, 'transactions that a handover ends', () => {
   function leaving(): object {
     const { name, host, port } = login.server;
     return { others: { [name]: { address: { host, port }, standing: LEAVING } } };
+  }
+
+  /** The statements that run now, of this text. */
+  async function active(like: string): Promise<number> {
+    const text = `select 1 from pg_stat_activity where query like '${like}' and state = 'active' and usename = 'mover'`;
+    return (await login.server.query(text)).length;
   }
 
   async function connect(): Promise<Client> {
