@@ -1,19 +1,12 @@
 // The faults: each changes a scene, and has an end.
 import type { Scene } from './scene/scene.ts';
 import { STALL_MS, type FaultKind, type PlannedFault } from './scene/plan.ts';
-import { SILENCE_GRACE_MS, type Site } from './scene/site.ts';
+import { SILENCE_GRACE_MS } from './scene/site.ts';
 import type { Tags } from './cluster/store.ts';
 import { atMoment } from './moments.ts';
+import { freezeInSwitchover, order, restart, switchOver, type Hit } from './orders.ts';
 import type { Host } from './world/world.ts';
 import type { ClusterMember } from './cluster/cluster.ts';
-
-interface Hit {
-  readonly scene: Scene;
-  readonly member: ClusterMember;
-  /** The Pointsman that it concerns. */
-  readonly site: Site;
-  readonly fault: PlannedFault;
-}
 
 type Begin = (hit: Hit) => (() => void) | void;
 
@@ -177,21 +170,16 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
     const other = scene.sites.find((one) => one !== site);
     if (other !== undefined) scene.world.schedule(fault.variant % 2_000, () => switchOver(scene, other, fault));
   },
-  // Its PostgreSQL goes on, and takes writes beside the next primary: the lock is lost before its time.
-  'primary freezes in a switchover': ({ scene, site, fault }) => {
-    const { store } = scene.cluster;
-    const { manager } = scene.member(undefined);
-    switchOver(scene, site, fault);
-    store.onOrder = () => {
-      manager.freeze();
-      scene.world.schedule(fault.variant % 3_000, () => store.loseLock());
-      store.onOrder = () => {};
-    };
-    return () => {
-      store.onOrder = () => {};
-      manager.thaw();
-    };
+  'primary freezes while one pointsman switches over and another one restarts it': (hit) => {
+    const { scene, site, fault } = hit;
+    const { name } = scene.member(undefined);
+    restart(scene, site.pointsman, name);
+    const other = scene.sites.find((one) => one !== site) ?? site;
+    const lateMs = 20 + (fault.variant % 300);
+    return freezeInSwitchover({ ...hit, site: other }, { lateMs, transactionMs: 100, lockMs: 0 });
   },
+  // Its PostgreSQL goes on, and takes writes beside the next primary: the lock is lost before its time.
+  'primary freezes in a switchover': (hit) => freezeInSwitchover(hit, { lockMs: hit.fault.variant % 3_000 }),
   'pointsman loses all members': ({ scene, site }) => cutAll(scene, site.host, scene.cluster.members),
   'pointsmen hear different members': ({ scene, site, member, fault }) => {
     const rest = scene.cluster.members.filter((other) => other !== member);
@@ -207,9 +195,7 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
     site.reload(fault.variant);
     return () => site.reload(undefined);
   },
-  'restart by pointsman': ({ scene, member, site: { pointsman } }) => {
-    if (!pointsman.isKilled) void noteEnd(scene, 'restart', pointsman.restart(member.name));
-  },
+  'restart by pointsman': ({ scene, member, site: { pointsman } }) => restart(scene, pointsman, member.name),
   'tags change': ({ member: { manager }, fault }) => {
     const before = manager.tags;
     const changes: readonly Tags[] = [{ nofailover: true }, { noloadbalance: true }, { reads: 'no' }];
@@ -301,31 +287,4 @@ function cut({ world }: Scene, member: ClusterMember, hosts: readonly Host[]): (
 function apiFault({ member }: Hit, fault: NonNullable<ClusterMember['manager']['api']['fault']>): () => void {
   member.manager.api.fault = fault;
   return () => void (member.manager.api.fault = undefined);
-}
-
-function switchoverOf(scene: Scene, { variant }: PlannedFault) {
-  const leader = scene.cluster.store.leader() ?? 'pg1';
-  const candidates = scene.cluster.members.filter(({ name }) => name !== leader).map(({ name }) => name);
-  const candidate = variant % 2 === 0 ? candidates[variant % candidates.length] : undefined;
-  return { leader, ...(candidate !== undefined && { candidate }) };
-}
-
-function switchOver(scene: Scene, { pointsman }: Site, fault: PlannedFault): void {
-  if (pointsman.isKilled) return;
-  const { candidate: to } = switchoverOf(scene, fault);
-  const request = { to, transactionMs: 500 + (fault.variant % 3_000) };
-  void noteEnd(scene, 'operation', pointsman.operations.start(request));
-}
-
-function order({ scene, member, fault }: Hit, path: string): void {
-  const { address } = member.host;
-  const { leader, candidate } = switchoverOf(scene, fault);
-  const body = path === '/switchover' ? { leader, ...(candidate !== undefined && { candidate }) } : {};
-  const api = { url: `http://${address}:8008`, address: { host: address, port: 8008 } };
-  const answer = scene.operator.request({ api, path, method: 'POST', body, deadlineMs: 15_000 });
-  void noteEnd(scene, `operator: ${path} at ${member.name}`, answer);
-}
-
-async function noteEnd({ world }: Scene, what: string, result: Promise<unknown>): Promise<void> {
-  world.note(`${what}: ${JSON.stringify(await result).slice(0, 160)}`);
 }

@@ -106,6 +106,16 @@ const TABLE: Readonly<Record<string, (sight: Sight) => boolean>> = {
     sight.besideAnother('route_changed', ({ pool, to }) => pool === 'write' && to.kind === 'hold', 'open'),
   'two Pointsmen switch over at one time': (sight) => sight.areTwoOperating(),
   'a client goes to the other Pointsman': (sight) => sight.goesToBoth(),
+  'another primary is proven while Pointsman restarts the last one': (sight) =>
+    sight.has(
+      'standing_changed',
+      ({ pool, from, to }) =>
+        pool === 'write' &&
+        from?.kind === 'leave' &&
+        from.cause === 'restart' &&
+        to.kind === 'leave' &&
+        to.why.code === 'superseded',
+    ),
   'an operation is refused': (sight) => sight.has('operation_ended', ({ outcome }) => outcome === 'refused'),
   'an operation fails': (sight) => sight.has('operation_ended', ({ outcome }) => outcome === 'failed'),
   'a reload applies': (sight) => sight.has('config_reloaded', ({ changed }) => changed.length > 0),

@@ -111,4 +111,11 @@ export const LOAD_BEARING_LINES: readonly LoadBearingLine[] = [
     line: "this.#status = asked === 'commit' ? 'idle' : 'failed';",
     without: "this.#status = 'failed';",
   },
+  {
+    name: 'a handover ends where the next primary is proven',
+    guarantee: 'G1, G3',
+    file: 'core/operator-override.ts',
+    line: "const isClosing = served.kind === 'leave' && leaveMode(pool, served.cause) === 'close';",
+    without: 'const isClosing = false;',
+  },
 ];

@@ -108,7 +108,15 @@ export class LongTransaction {
   #part(): Part {
     const { random, kind } = this.#options;
     const writes: readonly Part[] = [this.#insert, this.#insert, this.#insert, this.#transfer, this.#several];
-    const others: readonly Part[] = [this.#read, this.#read, this.#wait, this.#prepare, this.#setLocally, this.#fault];
+    const others: readonly Part[] = [
+      this.#read,
+      this.#read,
+      this.#wait,
+      this.#wait,
+      this.#prepare,
+      this.#setLocally,
+      this.#fault,
+    ];
     return random.pick(kind === 'writer' ? [...writes, ...others] : others);
   }
 
@@ -157,7 +165,7 @@ export class LongTransaction {
   /** Longer or shorter than a planned change waits for a statement. */
   readonly #wait: Part = async () => {
     const { connection, random } = this.#options;
-    const seconds = random.between(0.05, random.chance(0.3) ? 1.5 : 0.3).toFixed(2);
+    const seconds = random.between(0.05, random.chance(0.5) ? 2 : 0.3).toFixed(2);
     return [await connection.query(`SELECT pg_sleep(${seconds})`)];
   };
 

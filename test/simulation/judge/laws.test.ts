@@ -329,4 +329,6 @@ it('a stop that takes too long, lets clients in or cuts a transaction breaks a l
   const closed = { at: 12_000, event: { kind: 'session_closed', reason: 'shutdown', client: '10.0.3.1:40000' } };
   expect(broken(SHUTDOWNS, { pointsmen, events: [closed], wiretap: inStatus('I') })).toEqual([]);
   expect(broken(SHUTDOWNS, { pointsmen, events: [closed], wiretap: inStatus('T') })).toHaveLength(1);
+  const rolledBack = { at: 11_000, event: { kind: 'session_parked', hasAborted: true } };
+  expect(broken(SHUTDOWNS, { pointsmen, events: [rolledBack, closed], wiretap: inStatus('T') })).toEqual([]);
 });

@@ -36,9 +36,18 @@ function cut(scene: Scene, run: number, drainedAt: number): readonly string[] {
     if (of !== run || event.kind !== 'session_closed' || event.reason !== 'shutdown') return [];
     if (at > drainedAt + GRACE_MS + DRAIN_MS - 100) return [];
     const talk = conversations.find(({ client }) => nameOf(client.connection.peer) === event.client);
-    const isOpen = talk !== undefined && isInTransaction(talk);
+    const isOpen = talk !== undefined && isInTransaction(talk) && !isRolledBack(scene, run, event.session);
     return isOpen ? [`cuts ${talk.session} within a transaction, at ${at.toFixed(1)}`] : [];
   });
+}
+
+/** Its transaction was rolled back for a move, and it has no next server yet. */
+function isRolledBack({ events }: Scene, run: number, session: number): boolean {
+  const last = events.findLast(
+    ({ run: of, event }) =>
+      of === run && (event.kind === 'session_parked' || event.kind === 'session_moved') && event.session === session,
+  );
+  return last?.event.kind === 'session_parked' && last.event.hasAborted === true;
 }
 
 function isInTransaction({ client }: Conversation): boolean {

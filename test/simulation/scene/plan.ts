@@ -102,6 +102,7 @@ export const FAULT_KINDS = [
   'member leaves',
   'member has a new address',
   'connections run out',
+  'primary freezes while one pointsman switches over and another one restarts it',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
@@ -148,9 +149,12 @@ export function stoppedMs({ faults }: Plan): number {
   return stops.reduce((sum, ms) => sum + ms, 0);
 }
 
+/** Comes in addition where two Pointsmen have long transactions. */
+const RIVALS: FaultKind = 'primary freezes while one pointsman switches over and another one restarts it';
+
 /** The more likely, the more often in the list. */
 const LIKELY: readonly FaultKind[] = [
-  ...FAULT_KINDS.filter((kind) => kind !== STALL && !SMALL.includes(kind) && !OF_TWO_POINTSMEN.includes(kind)),
+  ...FAULT_KINDS.filter((kind) => ![STALL, RIVALS, ...SMALL, ...OF_TWO_POINTSMEN].includes(kind)),
   'switchover by pointsman',
   'primary freezes in a switchover',
   'paused primary loses its lock',
@@ -189,6 +193,7 @@ const LONG: readonly FaultKind[] = [
   'api is silent for long',
   'primary dies ahead of its replicas',
   'primary freezes in a switchover',
+  RIVALS,
   STALL,
 ];
 
@@ -216,6 +221,7 @@ export function planOf(seed: number): Plan {
   const members = random.pick([2, 3, 3, 3]);
   const moves = random.pick<Shape['moves']>(['off', 'planned', 'planned', 'always', 'always', 'always']);
   const onStays = moves !== 'off' && stays.chance(0.25) ? 'abort' : 'drain';
+  const planned = pointsmen === 2 && stays.chance(0.5) ? [RIVALS] : [SWITCHOVER, stays.pick(PLANNED)];
   return {
     seed,
     shape: {
@@ -238,7 +244,7 @@ export function planOf(seed: number): Plan {
     faults: [
       ...kinds.map((kind) => faultOf(random, kind, faultsMs)),
       ...(stall.chance(0.3) ? [faultOf(stall, STALL, faultsMs)] : []),
-      ...(onStays === 'abort' ? [SWITCHOVER, stays.pick(PLANNED)] : []).map((kind) => faultOf(stays, kind, faultsMs)),
+      ...(onStays === 'abort' ? planned : []).map((kind) => faultOf(stays, kind, faultsMs)),
     ].toSorted((a, b) => a.atMs - b.atMs),
     faultsMs,
     quietMs: 17_000,

@@ -29,7 +29,7 @@ const READ_POLICIES = {
 } as const satisfies Record<Plan['shape']['degradedReads'], unknown>;
 const MOST_LATE_MS = 300;
 /** Where transactions are rolled back: `moves.wait`. Milliseconds. */
-const MOVE_WAIT_MS = 1_500;
+const MOVE_WAIT_MS = 2_000;
 /** Read sessions move then. */
 const LEAVING_READS = { promoted: 'move', lagging: 'move', tagged_out: 'move', fallback_over: 'move' };
 
