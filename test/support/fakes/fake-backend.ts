@@ -37,6 +37,8 @@ export interface FakeBackend {
    * selects one. `standby`: the same, and reports that it is a standby. `movable`: the same, and tells the state of its
    * sessions, of the user `app`. `keyless`: the same, without a key for cancel requests. `keyed`: the same, and each
    * session has its own key (`keyOf`). `cancelling`: as `movable`, and the first question to each session is cancelled.
+   * `unwilling`: each of them. `listening`: as `movable`, and its sessions listen. `computing`: a function of its
+   * database computes names of settings. `wordy`: the state of its sessions is large. `elsewhere`: it has a time zone.
    * `mistaken`: as `movable`, of another user. `ahead`: as `movable`, and all transactions have ended that another such
    * server may show.
    */
@@ -55,7 +57,12 @@ export interface FakeBackend {
     | 'keyed'
     | 'cancelling'
     | 'mistaken'
-    | 'ahead';
+    | 'ahead'
+    | 'unwilling'
+    | 'listening'
+    | 'computing'
+    | 'wordy'
+    | 'elsewhere';
   readonly connections: readonly BackendConnection[];
   /** The only connection, or the newest. */
   last(): BackendConnection;
@@ -143,6 +150,14 @@ const ANSWERS: Partial<Record<FakeBackend['behaviour'], { readonly words: Uint8A
   gone: { words: new Uint8Array(0), isLast: true },
 };
 
+const CANCELS: Partial<Record<FakeBackend['behaviour'], number>> = { cancelling: 1, unwilling: Infinity };
+
+const STATES: Partial<Record<FakeBackend['behaviour'], Readonly<Record<string, unknown>>>> = {
+  listening: { listening: ['jobs'] },
+  computing: { unclear: ['computes', 'function audit.log'] },
+  wordy: { custom: { 'app.text': 'word '.repeat(1_000) } },
+};
+
 const MOVABLE: ReadonlySet<FakeBackend['behaviour']> = new Set([
   'movable',
   'keyless',
@@ -150,6 +165,11 @@ const MOVABLE: ReadonlySet<FakeBackend['behaviour']> = new Set([
   'cancelling',
   'mistaken',
   'ahead',
+  'unwilling',
+  'listening',
+  'computing',
+  'wordy',
+  'elsewhere',
 ]);
 
 function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConnection {
@@ -176,7 +196,9 @@ function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConn
   if (MOVABLE.has(behaviour)) {
     serveMovable(socket, behaviour === 'mistaken' ? 'another' : 'app', {
       key: behaviour === 'keyless' ? undefined : behaviour === 'keyed' ? backendKeyData(...keyOf(socket)) : KEY,
-      cancelsFirst: behaviour === 'cancelling',
+      cancels: CANCELS[behaviour] ?? 0,
+      state: STATES[behaviour] ?? {},
+      timeZone: behaviour === 'elsewhere' ? 'Asia/Tokyo' : undefined,
       isAhead: behaviour === 'ahead',
     });
   }

@@ -54,17 +54,25 @@ const ENDS = /^(?:commit|rollback)/i;
 interface MovableOptions {
   /** BackendKeyData for its client: the key of its cancel requests. Undefined: none. */
   readonly key: Buffer | undefined;
-  /** A cancel request hits the first question to each session. */
-  readonly cancelsFirst: boolean;
+  /** A cancel request hits so many questions to each session. */
+  readonly cancels: number;
+  /** Each session has this, too. */
+  readonly state: Readonly<Record<string, unknown>>;
+  /** Its TimeZone, if it tells one. */
+  readonly timeZone: string | undefined;
   /** All transactions have ended that another such server may show. */
   readonly isAhead: boolean;
 }
 
-export function serveMovable(socket: Socket, user: string, { key, cancelsFirst, isAhead }: MovableOptions): void {
+export function serveMovable(
+  socket: Socket,
+  user: string,
+  { key, cancels, isAhead, state, timeZone }: MovableOptions,
+): void {
   let rest = Buffer.alloc(0);
   let isStarting = true;
   let sql = '';
-  let isCancelDue = cancelsFirst;
+  let cancelsDue = cancels;
   let isSkipping = false;
   let status = 'I';
   let hasUnnamed = false;
@@ -85,7 +93,11 @@ export function serveMovable(socket: Socket, user: string, { key, cancelsFirst, 
       message.includes('_pointsman: ') || (!hasUnnamed && message[DESCRIBED] === 0)
         ? fail(UNKNOWN)
         : Buffer.concat([aMessage('t', Buffer.alloc(2)), aMessage('n')]),
-    E: () => Buffer.concat([rowFor(sql, user, isAhead ? { ...WAL, ended: WAL.below } : WAL), run()]),
+    E: () =>
+      Buffer.concat([
+        rowFor(sql, { ...state, session_user: user }, isAhead ? { ...WAL, ended: WAL.below } : WAL),
+        run(),
+      ]),
     C: () => aMessage('3'),
     S: () => readyForQuery(status),
     Q: () => (status === 'E' && !ENDS.test(sql) ? Buffer.from(ABORTED) : run()),
@@ -104,14 +116,19 @@ export function serveMovable(socket: Socket, user: string, { key, cancelsFirst, 
       if (isStarting) {
         if (message.length < FIRST || message.readUInt16BE(4) !== 3) return void socket.end('N');
         isStarting = false;
-        replies.push(...WELCOME, ...(key === undefined ? [] : [key]), readyForQuery('I'));
+        replies.push(
+          ...WELCOME,
+          ...(timeZone === undefined ? [] : [parameterStatus('TimeZone', timeZone)]),
+          ...(key === undefined ? [] : [key]),
+          readyForQuery('I'),
+        );
         continue;
       }
       const type = String.fromCharCode(message[0] ?? 0);
       if (type === 'X') return void socket.end(Buffer.concat(replies));
       if (type === 'P' || type === 'Q') sql = textOf(type, message);
-      if (isCancelDue && sql.includes("'session_user'")) {
-        isCancelDue = false;
+      if (type === 'P' && cancelsDue > 0 && sql.includes("'session_user'")) {
+        cancelsDue -= 1;
         replies.push(fail(CANCELED));
       }
       if (type === 'S') isSkipping = false;
@@ -142,15 +159,15 @@ function statusAfter(sql: string, before: string): string {
   return /^begin/i.test(sql) ? 'T' : before;
 }
 
-function rowFor(sql: string, user: string, wal: typeof WAL): Buffer {
+function rowFor(sql: string, state: Readonly<Record<string, unknown>>, wal: typeof WAL): Buffer {
   if (sql.includes("'privileged'")) return dataRow(Buffer.from(JSON.stringify(SETTINGS)).toString('base64'));
   const asksState = sql.includes("'session_user'");
   if (asksState) {
-    const document = JSON.stringify({ ...STATE, wal, session_user: user });
+    const document = JSON.stringify({ ...STATE, wal, ...state });
     return dataRow(Buffer.from(document).toString('base64'));
   }
   if (sql.includes("current_setting('role'), session_user")) {
-    return dataRow('none', user, 'public', '5.10.10', JSON.stringify(wal));
+    return dataRow('none', String(state['session_user']), 'public', '5.10.10', JSON.stringify(wal));
   }
   return sql.includes('pg_walfile_name') ? dataRow(JSON.stringify(wal)) : Buffer.alloc(0);
 }

@@ -1,5 +1,7 @@
 // The words of a script of a session (session-script.ts): what its events and the bytes of its client say.
 import type { ProxyEvent } from '../../../src/reports/events.ts';
+import type { Preflight } from '../../../src/reports/preflight.ts';
+import type { MoveResult } from '../../../src/reports/session-move.ts';
 import { COMMAND_COMPLETE, errorOf, readyForQuery } from '../sockets/messages.ts';
 
 const LAST_WORDS = 'terminating connection';
@@ -33,6 +35,24 @@ export function reading(bytes: Buffer): readonly string[] {
   const errors = [...text.matchAll(/\0C([0-9A-Z]{5})\0M([^\0]*)/g)].map(
     ([, code = '', words]) => `${code}${words === LAST_WORDS ? ' of its server' : ''}`,
   );
-  const read = [...errors, ...(bytes.includes(answer) ? ['its answer'] : [])];
+  const zones = [...text.matchAll(/TimeZone\0([^\0]+)\0/g)].map(([, zone = '']) => zone);
+  const read = [
+    ...zones,
+    ...errors,
+    ...Array<string>(text.split(answer.toString('latin1')).length - 1).fill('its answer'),
+  ];
   return read.length === 0 ? [] : [`client reads ${read.join(', ')}`];
+}
+
+export function moveText(result: MoveResult): string {
+  if (!('reason' in result)) return result.kind;
+  const why = result.kind === 'stayed' && result.detail !== undefined ? `: ${result.detail}` : '';
+  return `${result.kind} ${result.reason}${why}`;
+}
+
+export function preflightText(found: Preflight | undefined): string {
+  if (found === undefined) return 'no such member';
+  const { movable, stays, unknown } = found;
+  const reasons = Object.entries(stays).map(([reason, count]) => `${count} ${reason}`);
+  return [`${movable} movable`, ...reasons, `${unknown} unknown`].join(', ');
 }

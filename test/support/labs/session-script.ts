@@ -17,7 +17,7 @@ import { DEMOTED, HANDING_OVER } from '../values/tables.ts';
 import { SERVER_TLS } from '../values/tls-files.ts';
 import { startProxyLab } from './proxy-lab.ts';
 import { realGround, type Ground } from './script-ground.ts';
-import { errorDetail, lastWords, reading, textOfSession } from './script-words.ts';
+import { errorDetail, lastWords, moveText, preflightText, reading, textOfSession } from './script-words.ts';
 import { simulatedGround } from './simulated-ground.ts';
 import type { ProxyLab, ProxyLabOptions } from './proxy-lab.ts';
 
@@ -57,6 +57,8 @@ const SENDS: Readonly<Record<string, Uint8Array>> = {
   queries: QUERY,
   begins: query('begin'),
   commits: query('commit'),
+  'computes a name': query("select set_config('app.' || 'tenant', '1', false)"),
+  sets: query("set work_mem = '7MB'"),
   'rolls back': query('rollback'),
   'sends half of a query': QUERY.subarray(0, CUT_AT),
   'sends the rest': QUERY.subarray(CUT_AT),
@@ -163,6 +165,11 @@ class Player {
     if (who === 'client') return this.#clientDoes(what);
     if (who === 'other') return this.#otherDoes(what);
     if (who === 'pg-1' || who === 'pg-2') return this.#serverDoes(who, what);
+    if (action === 'operator asks it')
+      return void this.#lab.proxy
+        .preflight('pg-1')
+        .then((found) => this.#answers.push(`operator: ${preflightText(found)}`));
+    if (action === 'operator takes moves away') return this.#lab.reload();
     if (action === 'operator kills it') return void (await this.#lab.proxy.kill(1));
     if (action === 'operator moves it') return void this.#lab.proxy.move(1).then((result) => this.#reads(result));
     if (who === 'nobody') return this.#lab.decide({});
@@ -179,6 +186,7 @@ class Player {
     const bytes = SENDS[what];
     if (bytes !== undefined) this.#client?.socket.write(bytes);
     else if (what === 'connects') this.#client = await this.#connects();
+    else if (what === 'connects to replicate') this.#client = await this.#connects({ replication: 'true' });
     else if (what === 'cancels') await this.#cancels();
     else if (what === 'looks closer') this.#answers.push(errorDetail(this.#client?.received() ?? Buffer.alloc(0)));
     else if (what === 'vanishes') this.#ground.vanish?.();
@@ -196,9 +204,9 @@ class Player {
     else throw new Error(`no such line: other ${what}`);
   }
 
-  async #connects(): Promise<RawClient> {
+  async #connects(parameters: Readonly<Record<string, string>> = {}): Promise<RawClient> {
     const client = await this.#ground.connect(this.#lab.address(this.#pool));
-    client.socket.write(aStartup());
+    client.socket.write(aStartup({ user: 'app', database: 'shop', ...parameters }));
     return client;
   }
 
@@ -234,6 +242,8 @@ class Player {
         return void server.last().socket.resume();
       case 'says':
         return void server.last().socket.write(lastWords(word));
+      case 'babbles':
+        return void server.last().socket.write('HTTP/1.1 400 Bad Request\r\n\r\n');
       case 'closes':
         return void server.last().socket.end(word === undefined ? '' : lastWords(word));
       case 'breaks':
@@ -254,7 +264,7 @@ class Player {
   }
 
   #reads(result: MoveResult): void {
-    this.#answers.push(`operator: ${result.kind}${'reason' in result ? ` ${result.reason}` : ''}`);
+    this.#answers.push(`operator: ${moveText(result)}`);
   }
 
   async #told(): Promise<string> {
