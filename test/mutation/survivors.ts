@@ -39,6 +39,8 @@ export const SURVIVORS: readonly Survivor[] = [
     'sqlState !== undefined',
     'true',
   ]),
+  survivorsOf('proxy/connect/picker', 'no member is a text', ['[]', '["Stryker was here"]']),
+  survivorsOf('proxy/connect/picker', 'an unknown member has no address', ['before !== undefined', 'true']),
   survivorsOf('proxy/connect/parked-backends', 'no target is a text', ['[]', '["Stryker was here"]']),
   survivorsOf('wire/talk/session-restore', 'the start empties the list', ['[]', '["Stryker was here"]']),
   survivorsOf(
