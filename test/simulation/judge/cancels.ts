@@ -1,7 +1,7 @@
 // A cancel request reaches only the session that its client named (G17). Servers give the same process ids to others.
 import type { Scene } from '../scene/scene.ts';
 import { keyIn, wiresOf, type CancelRequest, type Conversation } from './conversations.ts';
-import type { Law } from './law.ts';
+import { nameOf, type Law } from './law.ts';
 
 /** A request is passed on within this time, or never. Milliseconds. */
 const LATEST_MS = 10_000;
@@ -22,10 +22,27 @@ function strayCancels(scene: Scene): readonly string[] {
       const beforeMs = connection.openedAt - one.connection.openedAt;
       return one.connection.peer.address === client && beforeMs >= 0 && beforeMs <= LATEST_MS + frozenMs;
     });
-    return isWanted
+    return isWanted || isForMove(scene, hit, connection.openedAt)
       ? []
       : [`${hit.session} is canceled at ${connection.openedAt.toFixed(1)}, and its client asked nothing`];
   });
+}
+
+/** Pointsman itself ends a statement whose transaction it rolls back for a move: the session leaves, or ends. */
+function isForMove({ plan, events }: Scene, { client }: Conversation, at: number): boolean {
+  if (plan.shape.onStays !== 'abort') return false;
+  const name = nameOf(client.connection.peer);
+  const accepted = events.find(({ event }) => event.kind === 'client_accepted' && event.client === name);
+  if (accepted?.event.kind !== 'client_accepted') return false;
+  const { run, event } = accepted;
+  return events.some(
+    ({ at: then, run: of, event: next }) =>
+      of === run &&
+      then >= at &&
+      then <= at + LATEST_MS &&
+      (next.kind === 'session_parked' || next.kind === 'session_stayed' || next.kind === 'session_closed') &&
+      next.session === event.session,
+  );
 }
 
 /** The server that gets the request runs a session of that key. */
