@@ -1,6 +1,7 @@
 // Sessions that move: a switchover ends none of them. Idle ones, busy ones and pgbench go on with the next primary,
-// with their state; each acknowledged row is stored once. A session that cannot move ends as without moves, and a
-// switchover that does not happen leaves everybody where they were.
+// with their state; each acknowledged row is stored once. Open transactions read 40001, and their sessions go on. A
+// session that cannot move ends as without moves, and a switchover that does not happen leaves everybody where they
+// were.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +42,13 @@ const operationDocument = z.looseObject({
   state: z.string(),
   phase: z.string(),
   outcome: z.string().nullable(),
-  sessions: z.looseObject({ parked: z.number(), moved: z.number(), move_failed: z.number(), ended: z.number() }),
+  sessions: z.looseObject({
+    parked: z.number(),
+    aborted: z.number(),
+    moved: z.number(),
+    move_failed: z.number(),
+    ended: z.number(),
+  }),
 });
 
 describeOnEveryCluster('sessions that move, with 1 process', (on) => scenarios(on, 1));
@@ -61,7 +68,13 @@ function scenarios(on: Lab, workers: number): void {
         workers,
         admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },
         hold: { before_switchover: '3s' },
-        moves: { roles: [cluster.app.user], settings: ['app.tenant'], verifiers, park_timeout: '120s' },
+        moves: {
+          roles: [cluster.app.user],
+          settings: ['app.tenant'],
+          verifiers,
+          park_timeout: '120s',
+          on_stays: 'abort',
+        },
       };
     },
   });
@@ -80,6 +93,11 @@ function scenarios(on: Lab, workers: number): void {
     await preflight((moves) => moves.movable >= IDLE && moves.stays['listening'] === 1);
     const writers = startUniqueWriters(WRITERS, port, lab.cluster.app, 5);
     const benches = PROTOCOLS.map((protocol) => bench(protocol));
+    const [waiting, working] = [await openIdleOne(0), await openIdleOne(1)];
+    for (const { client } of [waiting, working]) {
+      await client.query('begin; insert into keys select pg_backend_pid()');
+    }
+    const work = working.client.query('select pg_sleep(600)').catch((error: unknown) => error);
     await until('writes', () => writers.acknowledged.length > 50, PATIENCE_MS);
 
     const command = await start();
@@ -90,8 +108,18 @@ function scenarios(on: Lab, workers: number): void {
       expect(await stateOf(session)).toEqual({ ...stateNumber(index), server: serverName(next) });
     }
     const operation = await newest();
-    expect(operation.sessions).toMatchObject({ move_failed: 0, moved: operation.sessions.parked });
-    expect(operation.sessions.moved).toBeGreaterThanOrEqual(IDLE);
+    const { parked, moved } = operation.sessions;
+    expect(operation.sessions).toMatchObject({ move_failed: 0, aborted: 2 });
+    // A client whose transaction was rolled back is not waited for.
+    expect(moved).toBeGreaterThanOrEqual(parked - 2);
+    expect(await work).toMatchObject({ code: '40001' });
+    await expect(waiting.client.query('commit')).rejects.toMatchObject({ code: '40001' });
+    await expect(working.client.query('select 1')).rejects.toMatchObject({ code: '25P02' });
+    expect((await working.client.query('rollback')).command).toBe('ROLLBACK');
+    for (const [index, session] of [waiting, working].entries()) {
+      expect(await stateOf(session)).toEqual({ ...stateNumber(index), server: serverName(next) });
+    }
+    expect(moved).toBeGreaterThanOrEqual(IDLE);
     await until('the end of the listener', () => listener.endedAtMs !== undefined, PATIENCE_MS);
     expect(listener.endedWith).toContain('evicted_switchover');
 
@@ -161,19 +189,23 @@ function scenarios(on: Lab, workers: number): void {
     return session;
   }
 
-  async function openIdle(count: number): Promise<HeldSession[]> {
-    const sessions = await Promise.all(Array.from({ length: count }, open));
-    for (const [index, session] of sessions.entries()) {
-      const { tenant, memory } = stateNumber(index);
-      await session.client.query(`set work_mem = '${memory}'; set app.tenant = '${tenant}'`);
-      await stateOf(session);
-    }
-    return sessions;
+  function openIdle(count: number): Promise<HeldSession[]> {
+    return Promise.all(Array.from({ length: count }, (_, index) => openIdleOne(index)));
+  }
+
+  async function openIdleOne(index: number): Promise<HeldSession> {
+    const session = await open();
+    const { tenant, memory } = stateNumber(index);
+    await session.client.query(`set work_mem = '${memory}'; set app.tenant = '${tenant}'`);
+    await stateOf(session);
+    return session;
   }
 
   async function start(): Promise<Command> {
     const admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
-    const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
+    const command = new Command(['switchover', '--admin', admin, '--yes', '--transaction-timeout', '3s'], {
+      POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN,
+    });
     closings.push(() => command.stop());
     return command;
   }

@@ -99,14 +99,14 @@ export function planSwitchover(
     ],
     warnings: [
       ...(config.kind === 'read' ? [] : [`the configuration of the cluster is unknown: ${config.why}`]),
-      ...(isFleet || own.policy.moves?.onStays !== 'abort' ? [] : [abortText(request)]),
+      ...(own.policy.moves?.onStays === 'abort' ? [abortText(request, isFleet)] : []),
     ],
   };
 }
 
-function abortText({ transactionMs }: HeldSwitchoverRequest): string {
-  const when = `a transaction that is open after ${durationText(transactionMs)} is rolled back`;
-  return `${when}, and its client reads SQLSTATE 40001 (moves.on_stays: abort)`;
+function abortText({ transactionMs }: HeldSwitchoverRequest, isFleet: boolean): string {
+  const when = isFleet ? 'shortly before the time of the switchover' : `after ${durationText(transactionMs)}`;
+  return `a transaction that is open ${when} is rolled back, and its client reads SQLSTATE 40001 (moves.on_stays: abort)`;
 }
 
 function clusterProblems(

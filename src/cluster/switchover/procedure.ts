@@ -36,6 +36,8 @@ export const CHECK_MS = 15_000;
 const HOLD_MS = 500;
 /** After the end of the time for transactions: workers report with a delay. */
 const DRAIN_SLACK_MS = 500;
+/** The same with `on_stays: abort`: statements are cancelled, transactions rolled back, and their sessions parked. */
+const ABORT_SLACK_MS = 2_000;
 /** How often the number of sessions is read. */
 const POLL_MS = 25;
 
@@ -147,7 +149,8 @@ export class Switchover {
     if (early !== undefined) return early;
     this.#record.tally()?.drainBegins(onMember);
     this.#handOver(from, 'drain', mostMs);
-    return this.#whileSessions(from, this.#request.transactionMs + DRAIN_SLACK_MS, (sessions) => {
+    const slackMs = this.#site.known().policy.moves?.onStays === 'abort' ? ABORT_SLACK_MS : DRAIN_SLACK_MS;
+    return this.#whileSessions(from, this.#request.transactionMs + slackMs, (sessions) => {
       this.#record.tally()?.left(sessions.onMember);
       return sessions.onMember === 0;
     });

@@ -21,7 +21,8 @@ export class SessionTally {
   /** Each session that was parked, and the ones that are parked or moving now. */
   readonly #parked = new Set<number>();
   readonly #parkedNow = new Set<number>();
-  /** Those with a transaction that was rolled back. */
+  /** Of these, the ones whose transaction was rolled back: they go on when their clients say something. */
+  readonly #abortedNow = new Set<number>();
   #aborted = 0;
   #moved = 0;
   #moveFailed = 0;
@@ -38,11 +39,13 @@ export class SessionTally {
     } else if (event.kind === 'session_parked' && event.member === this.#member && event.cause === 'switchover') {
       this.#parked.add(event.session);
       this.#parkedNow.add(event.session);
-      if (event.hasAborted === true) this.#aborted += 1;
+      if (event.hasAborted !== true) return;
+      this.#aborted += 1;
+      this.#abortedNow.add(event.session);
     } else if (event.kind === 'session_moved') {
-      if (this.#parkedNow.delete(event.session)) this.#moved += 1;
+      if (this.#leaves(event.session)) this.#moved += 1;
     } else if (event.kind === 'session_closed') {
-      if (this.#parkedNow.delete(event.session)) this.#moveFailed += isMoveFailure(event.reason) ? 1 : 0;
+      if (this.#leaves(event.session)) this.#moveFailed += isMoveFailure(event.reason) ? 1 : 0;
       else if (event.member === this.#member && this.#isDraining) this.#takeEnd(event.reason);
     }
   }
@@ -58,9 +61,9 @@ export class SessionTally {
     this.#left = Math.min(this.#left, sessions);
   }
 
-  /** Sessions whose clients wait for the next server. */
+  /** Sessions that go on as soon as the next server is there. */
   parkedNow(): number {
-    return this.#parkedNow.size;
+    return this.#parkedNow.size - this.#abortedNow.size;
   }
 
   /**
@@ -83,6 +86,12 @@ export class SessionTally {
       cut: this.#cut,
       lost: this.#lost,
     };
+  }
+
+  /** True: it was parked. */
+  #leaves(session: number): boolean {
+    this.#abortedNow.delete(session);
+    return this.#parkedNow.delete(session);
   }
 
   #takeEnd(reason: EventOf<'session_closed'>['reason']): void {

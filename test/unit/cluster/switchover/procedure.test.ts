@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { OperationResult } from '../../../../src/documents/cluster-documents.ts';
 import { openIn, refused } from '../../../support/values/builders.ts';
 import { SwitchoverLab } from '../../../support/labs/switchover-lab.ts';
+import { configOf, load } from '../../../support/values/loading.ts';
 
 let lab: SwitchoverLab;
 
@@ -150,6 +151,14 @@ describe('a switchover that succeeds', () => {
     lab.start({ transactionMs: 2010 });
     await lab.reach('switch');
     expect(lab.document().phases[2]).toMatchObject({ phase: 'drain', duration_ms: 2510 });
+  });
+
+  test('and with on_stays: abort for the time that it takes to end them', async () => {
+    lab = new SwitchoverLab({ moves: configOf(load('moves: { roles: [app], on_stays: abort }')).moves });
+    lab.sessions = 1;
+    lab.start({ transactionMs: 2010 });
+    await lab.reach('switch');
+    expect(lab.document().phases[2]).toMatchObject({ phase: 'drain', duration_ms: 4010 });
   });
 });
 

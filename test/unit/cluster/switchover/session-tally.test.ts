@@ -21,6 +21,20 @@ test('a session that ends before the drain is none of them, and one that is left
   expect(tally.document()).toMatchObject({ at_start: 4, ended: 1, lost: 2, cut: 0 });
 });
 
+test('a session whose transaction was rolled back is not waited for: its client may say nothing for long', () => {
+  const tally = new SessionTally('pg-1', ['write']);
+  const of = { pool: 'write', member: 'pg-1', cause: 'switchover' } as const;
+  tally.take({ kind: 'session_parked', session: 1, ...of, hasAborted: true });
+  tally.take({ kind: 'session_parked', session: 2, ...of });
+  expect(tally.parkedNow()).toBe(1);
+  for (const session of [2, 1]) {
+    const moved = { from: 'pg-1', to: 'pg-2', gapMs: 1, loginMs: 1, wasWaiting: false } as const;
+    tally.take({ kind: 'session_moved', pool: 'write', cause: 'switchover', session, ...moved });
+    expect(tally.parkedNow()).toBe(0);
+  }
+  expect(tally.document()).toMatchObject({ parked: 2, aborted: 1, moved: 2 });
+});
+
 test('only a session that left the member for the switchover is parked', () => {
   const tally = new SessionTally('pg-1', ['write']);
   const of = { pool: 'write', member: 'pg-1', cause: 'switchover' } as const;
