@@ -106,7 +106,8 @@ export function planSwitchover(
 
 function abortText({ transactionMs }: HeldSwitchoverRequest, isFleet: boolean): string {
   const when = isFleet ? 'shortly before the time of the switchover' : `after ${durationText(transactionMs)}`;
-  return `a transaction that is open ${when} is rolled back, and its client reads SQLSTATE 40001 (moves.on_stays: abort)`;
+  const what = `a transaction that is open ${when} is rolled back`;
+  return `${what}, and its client reads SQLSTATE 40001 (moves.on_stays: abort)`;
 }
 
 function clusterProblems(

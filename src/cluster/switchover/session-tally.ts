@@ -21,7 +21,7 @@ export class SessionTally {
   /** Each session that was parked, and the ones that are parked or moving now. */
   readonly #parked = new Set<number>();
   readonly #parkedNow = new Set<number>();
-  /** Of these, the ones whose transaction was rolled back: they go on when their clients say something. */
+  /** The transaction of these was rolled back: they go on when their clients say something. */
   readonly #abortedNow = new Set<number>();
   #aborted = 0;
   #moved = 0;
