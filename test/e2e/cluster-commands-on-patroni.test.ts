@@ -79,13 +79,13 @@ describeOnPatroni('the commands of a cluster', () => {
     await done(run('reload', '--yes'));
     for (const change of ['pause', 'resume']) {
       // The member that is asked may not know the change before: Patroni compares what it knows, and answers 409.
-      const isTaken = async (): Promise<boolean> => {
-        const ran = await run(change, '--yes');
-        if (ran.err.includes('(status 409)')) return false;
-        await done(Promise.resolve(ran));
-        return true;
+      const answers: Ran[] = [];
+      const isJudged = async (): Promise<boolean> => {
+        answers.unshift(await run(change, '--yes'));
+        return answers[0]?.err.includes('(status 409)') === false;
       };
-      await cluster.waitUntil(change, isTaken, 30_000);
+      await cluster.waitUntil(change, isJudged, 30_000);
+      expect(answers[0]).toMatchObject({ code: 0 });
     }
   });
 

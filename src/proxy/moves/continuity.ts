@@ -84,7 +84,7 @@ export class Continuity implements Tap, LastStateOptions {
     if (this.#questions.isAsking()) return false;
     if (answer !== undefined && this.#leaves(answer, ending, words)) return true;
     if (words !== undefined) this.#parts.conversation.passToClient(words);
-    return this.#endsInFlight();
+    return words === undefined && this.#endsInFlight();
   }
 
   /** The server is gone by all evidence, before its connection has ended. True: the session is parked. */

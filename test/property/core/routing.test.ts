@@ -71,6 +71,11 @@ function withoutComparisons(snapshot: Snapshot): Snapshot {
   return { ...snapshot, members: new Map(members) };
 }
 
+function hasPosition(observation: Observation): boolean {
+  if (observation.kind !== 'probe' || observation.outcome.kind !== 'answered') return false;
+  return observation.outcome.body?.location !== undefined;
+}
+
 test('observations of different members at one instant commute', () => {
   fc.assert(
     fc.property(worlds, worlds, (world, other) => {
@@ -83,11 +88,11 @@ test('observations of different members at one instant commute', () => {
       const [a] = news;
       const b = news.find(({ member }) => member !== a?.member);
       if (a === undefined || b === undefined) return;
-      // One of the orders compares an answer later.
-      const settled = (first: Observation, second: Observation): Snapshot =>
-        withoutComparisons(observe(world.policy, observe(world.policy, before, first), second));
-      const [one, two] = [settled(a, b), settled(b, a)];
-      expect(two).toEqual(one);
+      const one = observe(world.policy, observe(world.policy, before, a), b);
+      const two = observe(world.policy, observe(world.policy, before, b), a);
+      // With a new position of the primary, one of the orders compares the answer of a replica later.
+      const isCompared = [a, b].some(hasPosition);
+      expect(isCompared ? withoutComparisons(two) : two).toEqual(isCompared ? withoutComparisons(one) : one);
       expect(decideRoutes(world.policy, two, at + 50)).toEqual(decideRoutes(world.policy, one, at + 50));
     }),
   );

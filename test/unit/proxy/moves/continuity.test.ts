@@ -82,6 +82,11 @@ describe('a server that closes', () => {
   pg-1 closes 57P01     | pg-1 is probed · leaves pg-1 · client reads 57P01 of its server · closing
   client leaves         | closed: backend_closed`));
 
+  test('in the middle of its words, between two statements of a session that is not known', () =>
+    play(`${CONNECTED}
+  pg-1 breaks 57P01     | pg-1 is probed · client reads 57P01 of its server · busy
+  client leaves         | closed: backend_closed · leaves pg-1`));
+
   test('while it is asked: its state may be another', () =>
     play(`${KNOWN}
   pg-1 halts            | idle
