@@ -8,7 +8,8 @@ import { withoutLine } from './broken/without-line.ts';
 import { runSeed } from './run-seed.ts';
 import { shrink } from './shrink.ts';
 import { storyOf } from './story.ts';
-import { simulateSeeds, type SeedReport } from './simulate-seeds.ts';
+import type { SeedReport } from './seed-player.ts';
+import { simulateSeeds } from './simulate-seeds.ts';
 import { SITUATION_NAMES } from './situations.ts';
 
 function number(text: string): number {

@@ -1,7 +1,8 @@
 // `npm run simulate:broken`: takes the load-bearing lines out one by one, and expects that a law breaks within the
 // seeds of the normal run. A word takes only the lines whose names have it: `npm run simulate:broken -- timeline`.
 import process from 'node:process';
-import { SEEDS_OF_CI, simulateSeeds, type SeedReport } from '../simulate-seeds.ts';
+import type { SeedReport } from '../seed-player.ts';
+import { SEEDS_OF_CI, simulateSeeds } from '../simulate-seeds.ts';
 import { LOAD_BEARING_LINES, type LoadBearingLine } from './lines.ts';
 
 /** The first history that breaks a law. Undefined: none. Rejects when the line cannot be taken out. */
