@@ -36,7 +36,9 @@ const PENDING_RESTART = `(select coalesce(json_object_agg(s.name, json_build_obj
     '{}'::json)
     from pg_settings s where s.pending_restart)`;
 
-const STATEMENT = `select
+const STATEMENT = {
+  name: 'pointsman-sandbox-report',
+  text: `select
   pg_is_in_recovery() as "isInRecovery",
   to_char(pg_postmaster_start_time(), 'YYYY-MM-DD HH24:MI:SS.USTZH:TZM') as "postmasterStartTime",
   current_setting('server_version_num')::int as "serverVersion",
@@ -48,7 +50,8 @@ const STATEMENT = `select
   case when pg_is_in_recovery() then pg_is_wal_replay_paused() end as "isPaused",
   exists (select from pg_stat_wal_receiver where status = 'streaming') as "isStreaming",
   ${REPLICATION} as replication,
-  ${PENDING_RESTART} as "pendingRestart"`;
+  ${PENDING_RESTART} as "pendingRestart"`,
+};
 
 interface ReportRow extends Omit<PostgresReport, 'wal'> {
   readonly location: string | null;

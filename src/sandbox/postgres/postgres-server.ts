@@ -13,7 +13,7 @@ import { run, type RunAs } from './run-as.ts';
 import type { Parameters, RecoveryRole, ServerRole, StartOutcome, Upstream } from './server-types.ts';
 import { clusterWideArguments, ownedArguments, roleArguments, settingArguments } from './settings-files.ts';
 import type { Credentials } from './settings-files.ts';
-import { openSql, type Sql } from './sql.ts';
+import { openSql, type Sql, type SqlStatement } from './sql.ts';
 import { isWithin } from './within.ts';
 
 export interface ServerPlan {
@@ -163,7 +163,7 @@ export class SandboxServer {
 
   /** One statement as superuser, on a connection kept for that purpose. Rejects after the deadline or on an error. */
   async query<Row extends object>(
-    statement: string,
+    statement: SqlStatement,
     values: readonly unknown[] = [],
     timeoutMs: number = QUERY_WITHIN_MS,
   ): Promise<readonly Row[]> {

@@ -13,8 +13,15 @@ export interface SqlAddress extends Credentials {
   readonly database?: string;
 }
 
+/** With a name: the server parses and plans it once for each connection. */
+export type SqlStatement = string | { readonly name: string; readonly text: string };
+
 export interface Sql {
-  query<Row extends object>(statement: string, values: readonly unknown[], timeoutMs: number): Promise<readonly Row[]>;
+  query<Row extends object>(
+    statement: SqlStatement,
+    values: readonly unknown[],
+    timeoutMs: number,
+  ): Promise<readonly Row[]>;
   /** Destroys the connection and rejects the calls that wait for it. It can be used again afterwards. */
   reset(): void;
 }
@@ -63,7 +70,7 @@ export function openSql(address: SqlAddress): Sql {
   }
 
   async function query<Row extends object>(
-    statement: string,
+    statement: SqlStatement,
     values: readonly unknown[],
     timeoutMs: number,
   ): Promise<readonly Row[]> {
@@ -72,7 +79,8 @@ export function openSql(address: SqlAddress): Sql {
     const ask: Ask = {
       async run(client) {
         deadline.signal.throwIfAborted();
-        resolve((await client.query<Row>(statement, [...values])).rows);
+        const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
+        resolve((await client.query<Row>({ ...(name && { name }), text, values: [...values] })).rows);
       },
       reject,
     };
