@@ -26,6 +26,8 @@ const SLOW_LANES = 3;
 /** These print how long a failover took, compare processor time, or fill all cores: nothing else runs beside them. */
 const MEASURED = named('frozen-api', 'host-death', 'page/failover', 'restart-in-place', 'switchover');
 
+/** One mocks a module of Node, one counts objects in its heap: each has a process of its own. */
+const ALONE = integration('cli/several', 'proxy/login/login-steps');
 /** These stop processes, and then judge by ages and deadlines. They mostly wait: two at a time, and nothing else. */
 const STOPPED = integration('app/after-a-stall', 'app/clock-faults', 'app/stopped', 'process/freeze');
 /** These flood processes, and then judge by deadlines: nothing else runs beside them. */
@@ -86,13 +88,15 @@ interface Project {
   readonly exclude?: readonly string[];
   /** Undefined: without a cluster. */
   readonly clusters?: 'sandbox' | 'patroni';
+  /** False: its files share processes, which import the program once. */
+  readonly isolate?: false;
   readonly maxWorkers: number;
   readonly groupOrder: number;
 }
 
 /** Its tests start processes, of the build. */
 function project(name: string, of: Project): TestProjectConfiguration {
-  const { include, exclude = [], clusters, maxWorkers, groupOrder } = of;
+  const { include, exclude = [], clusters, isolate = true, maxWorkers, groupOrder } = of;
   const timeoutMs = clusters === undefined ? PROCESSES_MS : CLUSTERS_MS;
   return {
     test: {
@@ -101,6 +105,7 @@ function project(name: string, of: Project): TestProjectConfiguration {
       exclude: [...exclude],
       env: clusters === undefined ? ENV : { ...ENV, POINTSMAN_TEST_CLUSTERS: clusters },
       globalSetup: BUILD,
+      isolate,
       maxWorkers,
       maxConcurrency: 2,
       sequence: { groupOrder },
@@ -159,10 +164,12 @@ export default defineConfig({
       },
       project('integration', {
         include: ['test/integration/**/*.test.ts'],
-        exclude: [...STOPPED, ...FLOODED, ...SLOW],
+        exclude: [...ALONE, ...STOPPED, ...FLOODED, ...SLOW],
+        isolate: false,
         maxWorkers: LANES,
         groupOrder: 0,
       }),
+      project('integration-alone', { include: ALONE, maxWorkers: LANES, groupOrder: 0 }),
       project('integration-stopped', { include: STOPPED, maxWorkers: 2, groupOrder: 1 }),
       project('integration-flooded', { include: FLOODED, maxWorkers: 1, groupOrder: 2 }),
       // In one group with `unit` and `integration`, which fill the lanes when these files end.
