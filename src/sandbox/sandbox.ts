@@ -1,5 +1,6 @@
 // The sandbox: a small cluster in this process and its children. It is for trying and testing, not for data.
 import type { Tags } from './manager/view.ts';
+import type { Initialize } from './postgres/template.ts';
 
 export type DialectName = 'manager' | 'patroni';
 /** How the model platform names versions of skills. */
@@ -16,6 +17,8 @@ export interface SandboxOptions {
   readonly dialect?: DialectName;
   /** The source of `postgres`, `initdb` and `pg_ctl`: the npm package (default), the system, or a directory. */
   readonly postgres?: 'embedded' | 'system' | { readonly binaries: string };
+  /** Makes the database cluster that all members are copies of. Default: initdb. */
+  readonly initialize?: Initialize;
   /** Initial keys besides the defaults (ttl 5, loop_wait 1, retry_timeout 2 …). */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Default: a new temporary directory. It is removed at the end in any case. */

@@ -42,6 +42,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     directory,
     names,
     postgres: options.postgres ?? 'embedded',
+    ...(options.initialize && { initialize: options.initialize }),
     ...(options.branches === true ? { walArchive: WAL_ARCHIVE } : {}),
     tls: options.tls === true,
     onProgress,

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import { startKeptSandbox } from '../support/sandbox/kept-cluster.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { drivers, runCases } from '../support/applications/driver-programs.ts';
 import type { Driver, DriverTarget } from '../support/applications/driver-programs.ts';
@@ -34,7 +34,7 @@ describeUnless(missingForSandbox, 'drivers, in plain text before a branch behind
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-    sandbox = await startSandbox({ members: 1 });
+    sandbox = await startKeptSandbox({ members: 1 });
     const [member] = sandbox.members;
     if (member === undefined) throw new Error('a sandbox without a member');
     const { host, port } = member;

@@ -1,6 +1,5 @@
 // Prepares a row of servers that only need to be started: binaries, one initdb, a cold copy for each member, ports, and
 // a guard that removes everything when this process is killed.
-import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findBinaries, type Binaries, type BinariesChoice } from './binaries.ts';
@@ -11,7 +10,7 @@ import { SandboxServer, type PostgresServer } from './postgres-server.ts';
 import { findServerUser, give, whyUnreachable, type RunAs, type ServerUser } from './run-as.ts';
 import type { Parameters } from './server-types.ts';
 import { archiveSettings, tlsSettings, type Credentials } from './settings-files.ts';
-import { makeTemplate, readSystemIdentifier } from './template.ts';
+import { SUPERUSER, initdb, makeTemplate, readSystemIdentifier, type Initialize } from './template.ts';
 import { makeCertificates, type LabCertificates } from './certificates.ts';
 import { makeUsable } from './usable-binaries.ts';
 
@@ -25,6 +24,8 @@ export interface PrepareOptions {
   readonly names: readonly string[];
   /** Default `embedded`. */
   readonly postgres?: BinariesChoice;
+  /** Default: initdb. */
+  readonly initialize?: Initialize;
   /** A directory below `directory` that keeps every finished WAL file of these servers. Default: they are not kept. */
   readonly walArchive?: string;
   /** They take TLS alone, with a certificate of an authority of their own. Default: no TLS. */
@@ -86,7 +87,7 @@ async function fill(
   options: PrepareOptions,
   servers: SandboxServer[],
 ): Promise<Omit<PreparedServers, 'close'>> {
-  const { names, postgres = 'embedded', walArchive, onProgress = () => {} } = options;
+  const { names, postgres = 'embedded', initialize = initdb, walArchive, onProgress = () => {} } = options;
   const runAs: RunAs = { user: await findServerUser(), directory };
   await give(directory, runAs.user);
   const why = await whyUnreachable(runAs);
@@ -95,13 +96,10 @@ async function fill(
   const source = postgres === 'embedded' ? 'npm' : dirname(bin.postgres);
   onProgress(`PostgreSQL ${version} from ${source}${runAs.user === undefined ? '' : `, run as ${runAs.user.name}`}`);
   const certificates = options.tls === true ? await makeCertificates(runAs) : undefined;
-  const superuser: Credentials = {
-    user: 'postgres',
-    password: randomBytes(18).toString('base64url'),
-    authority: certificates?.authority,
-  };
   const template = join(directory, 'template');
-  await makeTemplate(bin, runAs, template, superuser);
+  const password = await initialize(bin, runAs, template);
+  await makeTemplate(runAs, template, certificates !== undefined);
+  const superuser: Credentials = { user: SUPERUSER, password, authority: certificates?.authority };
   onProgress(`database cluster made; ${names.length} members begin as copies of it`);
   const systemIdentifier = await readSystemIdentifier(template);
   const homeOf = (name: string): string => join(directory, name);

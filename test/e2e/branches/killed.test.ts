@@ -7,7 +7,7 @@ import { readBranchList } from '../../../src/branches/list-branches.ts';
 import { readNames } from '../../../src/branches/names-file.ts';
 import type { BranchSourcePolicy } from '../../../src/model/branch.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
-import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
+import { startKeptSandbox } from '../../support/sandbox/kept-cluster.ts';
 import { Command } from '../../support/processes/command.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -18,7 +18,7 @@ let sandbox: Sandbox;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pointsman-killed-'));
-  sandbox = await startSandbox({ branches: true });
+  sandbox = await startKeptSandbox({ branches: true });
 }, LIMIT_MS);
 afterAll(async () => {
   await sandbox.stop();

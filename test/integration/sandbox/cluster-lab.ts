@@ -2,7 +2,7 @@
 // file.
 import { expect } from 'vitest';
 import type { Sandbox, SandboxEvent, SandboxMember } from '../../../src/sandbox/sandbox.ts';
-import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
+import { startKeptSandbox } from '../../support/sandbox/kept-cluster.ts';
 import { isRecord } from '../../support/patroni/documents.ts';
 import { ask, type HttpAnswer } from '../../support/patroni/http.ts';
 import { type Row, runSql } from '../../support/patroni/sql.ts';
@@ -22,7 +22,7 @@ export class ClusterLab {
 
   static async start(config: Readonly<Record<string, unknown>> = {}): Promise<ClusterLab> {
     const events: SandboxEvent[] = [];
-    const sandbox = await startSandbox({ config, onEvent: (event) => events.push(event) });
+    const sandbox = await startKeptSandbox({ config, onEvent: (event) => events.push(event) });
     return new ClusterLab(sandbox, events);
   }
 

@@ -12,6 +12,7 @@ import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
 import type { PostgresServer } from '../../../src/sandbox/postgres/postgres-server.ts';
 import { connectTo } from '../../support/sockets/connect-to.ts';
 import { verifierOpener } from '../../../src/verifiers/batch.ts';
+import { fromKept } from '../../support/sandbox/kept-cluster.ts';
 import { addressOf, choicesHere, startAs, untilAnswer } from '../../support/sandbox/postgres.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 import { until } from '../../support/waiting/until.ts';
@@ -46,7 +47,7 @@ function serverOf(choice: BinariesChoice): () => PostgresServer {
   let [server, end]: [PostgresServer | undefined, () => Promise<void>] = [undefined, async () => {}];
   beforeAll(async () => {
     const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-    const prepared = await preparePostgres({ directory, names: ['node-1'], postgres: choice });
+    const prepared = await preparePostgres({ directory, names: ['node-1'], postgres: choice, initialize: fromKept });
     end = () => prepared.close();
     [server] = prepared.servers;
     if (server === undefined) throw new Error('one server was asked for');

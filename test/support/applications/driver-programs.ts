@@ -2,11 +2,13 @@
 // cases, and one that keeps working.
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { encryption, type ToolTarget } from './client-tools.ts';
 import { findExecutable } from '../patroni/availability.ts';
+import { kept } from '../runner/kept.ts';
 import { monotonicMs } from '../waiting/wait.ts';
 
 const FOLDER = new URL('../../e2e/drivers/', import.meta.url).pathname;
@@ -81,7 +83,11 @@ function pgjdbc(): Driver {
     missing: isThere ? undefined : 'pgjdbc: apt-get install default-jdk-headless libpostgresql-jdbc-java',
     lacks: [],
     async prepare(directory) {
-      await execute(javac ?? '', ['-d', directory, '-cp', JDBC, join(FOLDER, 'Pgjdbc.java')]);
+      const source = join(FOLDER, 'Pgjdbc.java');
+      const classes = await kept('pgjdbc-driver', [await readFile(source)], async (target) => {
+        await execute(javac ?? '', ['-d', target, '-cp', JDBC, source]);
+      });
+      await cp(classes, directory, { recursive: true });
     },
     command: (directory) => ['java', '-XX:TieredStopAtLevel=1', '-cp', `${directory}:${JDBC}`, 'Pgjdbc'],
   };
@@ -96,8 +102,12 @@ function libPq(): Driver {
     // It can take rows in by COPY, and none out.
     lacks: ['copy'],
     async prepare(directory) {
-      const env = { ...process.env, GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOCACHE: join(directory, 'go') };
-      await execute(go ?? '', ['build', '-o', join(directory, 'lib-pq'), join(FOLDER, 'driver.go')], { env });
+      const source = join(FOLDER, 'driver.go');
+      const program = await kept('lib-pq-driver', [await readFile(source)], async (target) => {
+        const env = { ...process.env, GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOCACHE: join(directory, 'go') };
+        await execute(go ?? '', ['build', '-o', join(target, 'lib-pq'), source], { env });
+      });
+      await cp(program, directory, { recursive: true });
     },
     command: (directory) => [join(directory, 'lib-pq')],
   };

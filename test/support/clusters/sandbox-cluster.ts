@@ -2,7 +2,6 @@
 // SQL, as with any other cluster.
 import { readFileSync } from 'node:fs';
 import type { DialectName, Sandbox, SandboxMember, SandboxOptions } from '../../../src/sandbox/sandbox.ts';
-import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { type ClusterDocument, parseMemberStatus, type Tags } from '../patroni/documents.ts';
 import { CREATE_DIRECT_WRITES, type Floor, watchFirstDirectWrite } from '../patroni/floor.ts';
 import { findPrimary, healthy, joined, readClusterDocument } from '../patroni/health.ts';
@@ -13,6 +12,7 @@ import { patchConfig, restartPostgres, waitForTags } from '../patroni/requests.t
 import type { ClusterOptions, Credentials, ServerTls } from '../patroni/settings.ts';
 import { trustIn } from '../patroni/site-tls.ts';
 import { type Row, runSql, type SqlOptions } from '../patroni/sql.ts';
+import { startKeptSandbox } from '../sandbox/kept-cluster.ts';
 import { waitUntil } from '../waiting/wait.ts';
 import type { ClusterTls, ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 import { APP_PASSWORD } from '../values/canaries.ts';
@@ -53,7 +53,7 @@ export class SandboxCluster implements ClusterUnderTest {
   static async start(options: SandboxClusterOptions = {}): Promise<SandboxCluster> {
     const events: string[] = [];
     const { members = 3, dialect = 'manager', postgres = 'embedded', tls = false } = options;
-    const sandbox = await startSandbox({
+    const sandbox = await startKeptSandbox({
       members,
       dialect,
       postgres,

@@ -1,10 +1,12 @@
 // The programs that keep sessions, as this machine has them: one for each driver.
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { encryption, sessionAttributes, type ToolTarget, whyNoTool } from '../applications/client-tools.ts';
 import { findExecutable } from '../patroni/availability.ts';
+import { kept } from '../runner/kept.ts';
 import { DrivenProgram } from './driven-program.ts';
 import type { RunningProgram } from './driven-session.ts';
 import { PsqlProgram } from './psql-program.ts';
@@ -111,7 +113,11 @@ function pgjdbc(): KnownProgram {
     missing: isThere ? undefined : 'pgjdbc: apt-get install default-jdk-headless libpostgresql-jdbc-java',
     lacks: ['pipeline'],
     async prepare(directory) {
-      await promisify(execFile)(javac ?? '', ['-d', directory, '-cp', JDBC, join(FOLDER, 'PgjdbcProgram.java')]);
+      const source = join(FOLDER, 'PgjdbcProgram.java');
+      const classes = await kept('pgjdbc-program', [await readFile(source)], async (target) => {
+        await promisify(execFile)(javac ?? '', ['-d', target, '-cp', JDBC, source]);
+      });
+      await cp(classes, directory, { recursive: true });
     },
     start: (directory, to) =>
       new DrivenProgram(

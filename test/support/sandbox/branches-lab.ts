@@ -7,8 +7,8 @@ import { expect } from 'vitest';
 import { readPostmasterFile } from '../../../src/sandbox/postgres/postmaster-file.ts';
 import { runStatement } from '../../../src/sandbox/console/statement.ts';
 import type { BranchPlace, Sandbox, SandboxBranches } from '../../../src/sandbox/sandbox.ts';
-import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { waitUntil } from '../waiting/wait.ts';
+import { startKeptSandbox } from './kept-cluster.ts';
 
 const WITHIN_MS = 60_000;
 
@@ -31,7 +31,7 @@ export class BranchesLab {
 
   /** With the table `rows (id)` in the cluster, which is empty. */
   static async start(): Promise<BranchesLab> {
-    const lab = new BranchesLab(await startSandbox({ branches: true }));
+    const lab = new BranchesLab(await startKeptSandbox({ branches: true }));
     await lab.sql(lab.leader(), 'create table rows (id int)');
     return lab;
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
 import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
 import type { PostgresServer } from '../../../src/sandbox/postgres/postgres-server.ts';
+import { fromKept } from './kept-cluster.ts';
 import { startAs } from './postgres.ts';
 
 export interface LoginServer {
@@ -21,7 +22,7 @@ export interface LoginServer {
 /** `tls`: its own lines of pg_hba.conf are for clients with TLS. */
 export async function startLoginServer(choice: BinariesChoice, tls = false): Promise<LoginServer> {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  const prepared = await preparePostgres({ directory, names: ['node-1'], postgres: choice, tls });
+  const prepared = await preparePostgres({ directory, names: ['node-1'], postgres: choice, tls, initialize: fromKept });
   const [server] = prepared.servers;
   if (server === undefined) throw new Error('no server');
   await startAs(server, undefined);

@@ -12,6 +12,7 @@ import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
 import type { PreparedServers } from '../../../src/sandbox/postgres/prepare.ts';
 import type { PostgresServer } from '../../../src/sandbox/postgres/postgres-server.ts';
 import type { Upstream } from '../../../src/sandbox/postgres/server-types.ts';
+import { fromKept } from './kept-cluster.ts';
 import { waitUntil } from '../waiting/wait.ts';
 
 export interface TestServers extends PreparedServers {
@@ -23,7 +24,7 @@ export interface TestServers extends PreparedServers {
 export async function prepareServers(count: number, postgres: BinariesChoice = 'embedded'): Promise<TestServers> {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
   const names = Array.from({ length: count }, (_, at) => `node-${at + 1}`);
-  const prepared = await preparePostgres({ directory, names, postgres });
+  const prepared = await preparePostgres({ directory, names, postgres, initialize: fromKept });
   onTestFinished(() => prepared.close());
   const server = (at: number): PostgresServer => {
     const found = prepared.servers[at];

@@ -2,6 +2,7 @@
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startKeptSandbox } from '../../../support/sandbox/kept-cluster.ts';
 import { startSandbox } from '../../../../src/sandbox/start-sandbox.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import { runTool, whyNoTool } from '../../../support/applications/client-tools.ts';
@@ -30,7 +31,7 @@ describeUnless(missingForSandbox, 'a branch on a real PostgreSQL', () => {
   const clients: Client[] = [];
 
   beforeAll(async () => {
-    [production, preview] = await Promise.all([startSandbox({ members: 1 }), startSandbox({ members: 1 })]);
+    [production, preview] = await Promise.all([startKeptSandbox({ members: 1 }), startSandbox({ members: 1 })]);
     const { name, ...at } = memberOf(production);
     const branch = memberOf(preview);
     lab = await startProxyLab({

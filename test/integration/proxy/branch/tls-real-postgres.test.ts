@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { BranchLookup, BranchTls } from '../../../../src/model/branch.ts';
 import type { Address } from '../../../../src/model/member.ts';
 import type { ClientTls } from '../../../../src/model/policy.ts';
-import { startSandbox } from '../../../../src/sandbox/start-sandbox.ts';
+import { startKeptSandbox } from '../../../support/sandbox/kept-cluster.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import { runTool, whyNoTool } from '../../../support/applications/client-tools.ts';
 import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
@@ -42,7 +42,7 @@ describeUnless(missingForSandbox, 'TLS to a branch on a real PostgreSQL', () => 
   const clients: Client[] = [];
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ members: 2 });
+    sandbox = await startKeptSandbox({ members: 2 });
     const [member, other] = sandbox.members;
     if (member === undefined || other === undefined) throw new Error('a sandbox without its members');
     server = { host: member.host, port: member.port };

@@ -3,7 +3,7 @@
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSandbox } from '../../../../src/sandbox/start-sandbox.ts';
+import { startKeptSandbox } from '../../../support/sandbox/kept-cluster.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
 import { cancelRequestOf } from '../../../support/applications/cancel-key.ts';
@@ -22,7 +22,7 @@ describeUnless(missingForSandbox, 'a real PostgreSQL behind the proxy', () => {
   const clients: Client[] = [];
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ members: 1 });
+    sandbox = await startKeptSandbox({ members: 1 });
     const [member] = sandbox.members;
     if (member === undefined) throw new Error('a sandbox without a member');
     const { name, host, port } = member;

@@ -2,7 +2,7 @@
 // bytes. Where PostgreSQL closes without an error, the proxy sends an error that says why. One server of the sandbox;
 // the routing table is the test's.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSandbox } from '../../../../src/sandbox/start-sandbox.ts';
+import { startKeptSandbox } from '../../../support/sandbox/kept-cluster.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import type { Address } from '../../../../src/model/member.ts';
 import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
@@ -70,7 +70,7 @@ describeUnless(missingForSandbox, 'the answers of PostgreSQL', () => {
   let server: Address;
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ members: 1 });
+    sandbox = await startKeptSandbox({ members: 1 });
     const [member] = sandbox.members;
     if (member === undefined) throw new Error('a sandbox without a member');
     server = { host: member.host, port: member.port };

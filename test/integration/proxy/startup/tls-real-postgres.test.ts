@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Address } from '../../../../src/model/member.ts';
 import type { ClientTls } from '../../../../src/model/policy.ts';
-import { startSandbox } from '../../../../src/sandbox/start-sandbox.ts';
+import { startKeptSandbox } from '../../../support/sandbox/kept-cluster.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import { runTool, whyNoTool } from '../../../support/applications/client-tools.ts';
 import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
@@ -65,7 +65,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
   const clients: Client[] = [];
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ members: 1 });
+    sandbox = await startKeptSandbox({ members: 1 });
     const [member] = sandbox.members;
     if (member === undefined) throw new Error('a sandbox without a member');
     const { name, host, port } = member;

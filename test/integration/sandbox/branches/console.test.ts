@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BranchPlace } from '../../../../src/sandbox/sandbox.ts';
-import { startSandbox } from '../../../../src/sandbox/start-sandbox.ts';
+import { startKeptSandbox } from '../../../support/sandbox/kept-cluster.ts';
 import { waitUntil } from '../../../support/waiting/wait.ts';
 import { BranchesLab } from '../../../support/sandbox/branches-lab.ts';
 
@@ -127,7 +127,7 @@ describe('the console of the sandbox', () => {
 });
 
 it('a sandbox that ends while a branch is being made leaves nothing behind', LIMIT, async () => {
-  const sandbox = await startSandbox({ members: 1, branches: true });
+  const sandbox = await startKeptSandbox({ members: 1, branches: true });
   try {
     const { storageUrl, tenant, rootTimeline, pgMajor } = sandbox.branches ?? expect.fail('no branches');
     const body = { new_timeline_id: 'a'.repeat(32), ancestor_timeline_id: rootTimeline, pg_version: pgMajor };

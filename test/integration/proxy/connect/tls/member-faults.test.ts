@@ -10,7 +10,7 @@ import { checkMemberTls } from '../../../../../src/app/check-member-tls.ts';
 import type { Address } from '../../../../../src/model/member.ts';
 import type { MemberTls } from '../../../../../src/model/member-tls.ts';
 import type { TlsFault } from '../../../../../src/model/tls-fault.ts';
-import { startSandbox } from '../../../../../src/sandbox/start-sandbox.ts';
+import { startKeptSandbox } from '../../../../support/sandbox/kept-cluster.ts';
 import type { Sandbox } from '../../../../../src/sandbox/sandbox.ts';
 import { startProxyLab, type ProxyLab } from '../../../../support/labs/proxy-lab.ts';
 import { missingForSandbox } from '../../../../support/runner/sandbox-availability.ts';
@@ -97,7 +97,7 @@ describeUnless(missingForSandbox ?? missingOpenssl, 'a member whose TLS fails', 
   let shown: Shown = 'nothing';
 
   beforeAll(async () => {
-    [world, sandbox] = await Promise.all([makeWorld(), startSandbox({ members: 1 })]);
+    [world, sandbox] = await Promise.all([makeWorld(), startKeptSandbox({ members: 1 })]);
     const [member] = sandbox.members;
     if (member === undefined) throw new Error('a sandbox without a member');
     server = { host: member.host, port: member.port };

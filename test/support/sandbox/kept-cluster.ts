@@ -1,0 +1,33 @@
+// The sandboxes of the tests begin as copies of one database cluster for each PostgreSQL: initdb costs as much
+// processor time as all else at the start of a sandbox. They share its system identifier, so a test of two clusters
+// lets initdb make one of them.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { copyTree } from '../../../src/sandbox/postgres/copy-tree.ts';
+import { give } from '../../../src/sandbox/postgres/run-as.ts';
+import { initdb, type Initialize } from '../../../src/sandbox/postgres/template.ts';
+import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
+import type { Sandbox, SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import { kept } from '../runner/kept.ts';
+import { SUPERUSER_PASSWORD } from '../values/canaries.ts';
+
+export const fromKept: Initialize = async (bin, runAs, target) => {
+  const source = await kept('database', [await readFile(bin.postgres)], async (directory) => {
+    const work = await mkdtemp(join(tmpdir(), 'pointsman-initdb-'));
+    await give(work, runAs.user);
+    try {
+      await initdb(bin, { ...runAs, directory: work }, join(work, 'data'), SUPERUSER_PASSWORD);
+      await copyTree(join(work, 'data'), join(directory, 'data'), { owner: undefined });
+    } finally {
+      await rm(work, { recursive: true, force: true });
+    }
+  });
+  await copyTree(join(source, 'data'), target, { owner: runAs.user });
+  return SUPERUSER_PASSWORD;
+};
+
+/** Of the tests that do not test the start of a sandbox. */
+export function startKeptSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  return startSandbox({ initialize: fromKept, ...options });
+}
