@@ -16,6 +16,7 @@ export type PeerAnswer =
 
 export interface Contest {
   readonly me: string;
+  /** Asked for after the answers of the others. */
   readonly position: number;
   readonly tags: Tags;
   readonly settings: ClusterSettings;

@@ -135,11 +135,15 @@ async function whyNobodyTakesOver(member: ManagedMember): Promise<string | undef
 async function compete(member: ManagedMember): Promise<void> {
   const { session } = member;
   const others = await member.askOthers();
-  const [report, cluster] = [member.report, session.cluster()];
-  if (report === undefined || cluster === undefined) return;
+  // Last: a primary without a manager may go on writing, and then each answer shows more WAL than those before it. With
+  // an older position of its own, each member would leave the lock to another one.
+  const own = await member.ask();
+  const cluster = session.cluster();
+  if (own.kind !== 'report' || cluster === undefined) return;
+  member.report = own.report;
   const why = whyNot({
     me: member.name,
-    position: positionOf(report.wal),
+    position: positionOf(own.report.wal),
     tags: member.configuration.tags(),
     settings: session.settings(),
     cluster,

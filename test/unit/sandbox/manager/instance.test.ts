@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { Instance } from '../../../../src/sandbox/manager/instance.ts';
-import type { PostgresServer } from '../../../../src/sandbox/postgres/postgres-server.ts';
 import type { Parameters, StartOutcome } from '../../../../src/sandbox/postgres/server-types.ts';
+import { aServer } from './lab.ts';
 
 /** Starts with the `outcomes` in turn, and succeeds after the last of them. */
-function aServer(outcomes: StartOutcome[] = []) {
+function aStartedServer(outcomes: StartOutcome[] = []) {
   const starts: Parameters[] = [];
   const done: string[] = [];
   let isAlive = false;
@@ -15,11 +15,7 @@ function aServer(outcomes: StartOutcome[] = []) {
     tellExit?.();
     return Promise.resolve();
   };
-  const server: PostgresServer = {
-    name: 'pg-2',
-    host: '127.0.0.1',
-    port: 5432,
-    dataDirectory: '/nowhere',
+  const server = aServer({
     isAlive: () => isAlive,
     start: (_role, parameters) => {
       starts.push(parameters);
@@ -28,30 +24,21 @@ function aServer(outcomes: StartOutcome[] = []) {
       return Promise.resolve(outcome);
     },
     stop: (mode) => end(mode),
-    promote: () => Promise.resolve(),
     configure: (parameters) => {
       done.push(`configure ${JSON.stringify(parameters)}`);
       return Promise.resolve();
     },
-    follow: () => Promise.resolve(),
-    rebuildFrom: () => Promise.resolve(),
-    query: () => Promise.reject(new Error('no')),
     kill: () => end('kill'),
-    cutStreams: () => Promise.resolve(),
-    delayReplay: () => Promise.resolve(),
-    freeze: () => Promise.resolve(),
-    thaw: () => Promise.resolve(),
     onExit: (listener) => {
       tellExit = listener;
       return () => {};
     },
-    close: () => Promise.resolve(),
-  };
+  });
   return { server, starts, done };
 }
 
 function anInstance(outcomes: StartOutcome[] = []) {
-  const fake = aServer(outcomes);
+  const fake = aStartedServer(outcomes);
   const states: string[] = [];
   const instance = new Instance(fake.server, 'replica', (state) => states.push(state));
   return { ...fake, instance, states };

@@ -1,6 +1,7 @@
-// Plain data for the tests of the managers: an ordinary cluster of three for variations.
+// Plain data for the tests of the managers: an ordinary cluster of three for variations, and a server that is none.
 import type { Situation } from '../../../../src/sandbox/manager/decide.ts';
 import { readSettings } from '../../../../src/sandbox/manager/cluster-settings.ts';
+import type { PostgresServer } from '../../../../src/sandbox/postgres/postgres-server.ts';
 import type { ClusterView, PublishedMember, ReplicationView } from '../../../../src/sandbox/manager/view.ts';
 
 export function aMember(name: string, changes: Partial<PublishedMember> = {}): PublishedMember {
@@ -64,6 +65,34 @@ export function aStandby(name: string, changes: Partial<ReplicationView> = {}): 
     state: 'streaming',
     sync_state: 'async',
     sync_priority: 0,
+    ...changes,
+  };
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+/** It is stopped, answers no query, and does nothing. */
+export function aServer(changes: Partial<PostgresServer> = {}): PostgresServer {
+  return {
+    name: 'pg-2',
+    host: '127.0.0.1',
+    port: 5432,
+    dataDirectory: '/nowhere',
+    isAlive: () => false,
+    start: () => Promise.resolve({ kind: 'started' }),
+    stop: nothing,
+    promote: nothing,
+    configure: nothing,
+    follow: nothing,
+    rebuildFrom: nothing,
+    query: () => Promise.reject(new Error('no')),
+    kill: nothing,
+    cutStreams: nothing,
+    delayReplay: nothing,
+    freeze: nothing,
+    thaw: nothing,
+    onExit: () => () => {},
+    close: nothing,
     ...changes,
   };
 }
