@@ -34,6 +34,8 @@ export interface MovesPolicy {
   /** Logins of moved sessions at a time, and in a second. */
   readonly concurrent: number;
   readonly perSecond: number;
+  /** Sessions whose server is asked at a time. All workers together have no more, because the server has other work. */
+  readonly questions: number;
   /** How long a parked client may wait for its next server. */
   readonly parkTimeoutMs: number;
   /** A session with more state than this stays. */

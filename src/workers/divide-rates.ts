@@ -42,8 +42,13 @@ export function divideRates(
   };
 }
 
-/** A worker does not know of the others' logins, so their number is divided, too. */
+/** A worker does not know of the others' logins and questions, so their numbers are divided, too. */
 function dividedMoves(moves: MovesPolicy, processes: number): MovesPolicy {
-  const concurrent = Math.max(1, Math.floor(moves.concurrent / processes));
-  return { ...moves, concurrent, perSecond: moves.perSecond / processes };
+  const share = (ofAll: number): number => Math.max(1, Math.floor(ofAll / processes));
+  return {
+    ...moves,
+    concurrent: share(moves.concurrent),
+    perSecond: moves.perSecond / processes,
+    questions: share(moves.questions),
+  };
 }

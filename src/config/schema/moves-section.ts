@@ -6,6 +6,8 @@ import { key } from './key.ts';
 import { MAX_COUNT, choice, count, duration, flag, matching, nonEmpty, size } from './values.ts';
 
 const MOST_LOGINS = 1000;
+/** More at a time make no answer come sooner, and a busy server then has none in time. */
+const QUESTIONS = 16;
 const DATABASE = 'postgres';
 /** The function of deploy/moves.md. */
 const QUERY = 'SELECT pointsman.verifier($1)';
@@ -120,6 +122,7 @@ export function movesPolicy(parsed: ParsedMoves): MovesPolicy {
     waitMs: parsed.wait,
     concurrent: parsed.concurrent,
     perSecond: parsed.per_second,
+    questions: QUESTIONS,
     parkTimeoutMs: parsed.park_timeout,
     maxStateBytes: parsed.max_state,
     settings: parsed.settings,

@@ -28,7 +28,7 @@ export interface Drain {
    */
   readonly isPrompt?: boolean;
   /** Its sessions that may move are parked, in an order of their own. Absent: they are as all others. */
-  readonly parking?: Pick<ParkingOptions, 'park' | 'onStays' | 'waitsForAll'> & {
+  readonly parking?: Pick<ParkingOptions, 'park' | 'onStays' | 'waitsForAll' | 'questions'> & {
     /** How long sessions with transactions are waited for. Milliseconds. */
     readonly waitMs: number;
   };
@@ -148,7 +148,7 @@ export class Drains {
     const others = parking === undefined ? sessions : sessions.filter((session) => !mayMove(session));
     const cancels = others.map((session) => whenIdle.run(session, () => drain.end(session)));
     if (parking !== undefined && movable.length > 0) {
-      const { park, onStays, waitsForAll, waitMs } = parking;
+      const { park, onStays, waitsForAll, questions, waitMs } = parking;
       const batch = new Parking({
         clock: this.#clock,
         sessions: movable,
@@ -157,6 +157,7 @@ export class Drains {
         waitsForAll,
         others,
         limitMs: Math.min(limitMs ?? Infinity, waitMs),
+        questions,
       });
       cancels.push(() => batch.stop());
       batch.start();

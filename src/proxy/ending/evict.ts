@@ -27,7 +27,7 @@ export interface EvictOptions {
   /** The pool's time from the beginning of a drain to its deadline. Milliseconds. */
   readonly drainTimeoutMs: (pool: PoolName) => number;
   /** As they are now. */
-  readonly moves?: () => Pick<MovesPolicy, 'onStays' | 'waitMs'> | undefined;
+  readonly moves?: () => Pick<MovesPolicy, 'onStays' | 'waitMs' | 'questions'> | undefined;
 }
 
 export function evict(actions: readonly Action[], options: EvictOptions): void {
@@ -80,7 +80,7 @@ function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves
 function parkingOf(
   action: Action,
   clock: Clock,
-  moves: Pick<MovesPolicy, 'waitMs'> | undefined,
+  moves: Pick<MovesPolicy, 'waitMs' | 'questions'> | undefined,
 ): Pick<Drain, 'parking'> {
   const { cause, mode, address, keepsPinned } = action;
   const stops = isOperation(cause) || (cause === 'demoted' && mode === 'move' && !isSuperseded(action));
@@ -90,6 +90,7 @@ function parkingOf(
       // A scheduled switchover, and a primary that somebody else demotes, wait for nobody.
       waitsForAll: isOperation(cause) && keepsPinned !== true,
       waitMs: moves.waitMs,
+      questions: moves.questions,
       onStays: (session) => {
         const { reason, detail } = endOf(session, action, clock);
         if (keepsPinned !== true) session.end(reason, `${detail}${whyStayed(session.movable)}`);

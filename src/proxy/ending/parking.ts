@@ -22,10 +22,10 @@ export interface ParkingOptions {
   readonly others: readonly Pick<SessionHandle, 'state'>[];
   /** Transactions are waited for as long as this. Milliseconds. */
   readonly limitMs: number;
+  /** At a time. */
+  readonly questions: number;
 }
 
-/** Questions at a time. */
-const CONCURRENT = 16;
 /** A session is busy that had an answer of its server in this time. Milliseconds. */
 const BUSY_MS = 1_000;
 /** Busy sessions wait no longer than this for the last answers of idle ones. Milliseconds. */
@@ -100,7 +100,7 @@ export class Parking {
     // An answer that comes synchronously is followed by the loop that is running.
     if (this.#isPumping) return;
     this.#isPumping = true;
-    while (!this.#isStopped && this.#asking < CONCURRENT) {
+    while (!this.#isStopped && this.#asking < this.#options.questions) {
       const session = this.#next();
       if (session === undefined) break;
       this.#asking += 1;

@@ -101,7 +101,7 @@ export class Mover {
 
   /** Takes PREFLIGHT_MS at most. Moves nothing. */
   preflight(sessions: readonly SessionHandle[]): Promise<Preflight> {
-    return preflight(sessions, this.clock);
+    return preflight(sessions, this.#options.policy()?.questions ?? 1, this.clock);
   }
 
   /**

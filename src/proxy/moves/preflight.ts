@@ -6,19 +6,19 @@ import { nothing } from '../../model/once.ts';
 import { PREFLIGHT_MS, sumOfPreflights, type Preflight } from '../../reports/preflight.ts';
 import type { SessionHandle } from '../stage.ts';
 
-/** Questions at a time: the server has other work. */
-const CONCURRENT = 16;
 /** How often sessions are noticed that have ended instead of an answer. Milliseconds. */
 const LOOK_MS = 100;
 
 type PreflightSession = Pick<SessionHandle, 'state' | 'movable' | 'onIdle'>;
 
-export function preflight(sessions: readonly PreflightSession[], clock: Clock): Promise<Preflight> {
-  return new Round(sessions, clock).ended;
+/** `questions`: at a time. */
+export function preflight(sessions: readonly PreflightSession[], questions: number, clock: Clock): Promise<Preflight> {
+  return new Round(sessions, questions, clock).ended;
 }
 
 class Round {
   readonly ended: Promise<Preflight>;
+  readonly #questions: number;
   readonly #queue: PreflightSession[];
   readonly #stays = new Map<PinReason, number>();
   /** The sessions that are asked when they are idle. */
@@ -29,7 +29,8 @@ class Round {
   #unknown: number;
   #isOver = false;
 
-  constructor(sessions: readonly PreflightSession[], clock: Clock) {
+  constructor(sessions: readonly PreflightSession[], questions: number, clock: Clock) {
+    this.#questions = questions;
     this.#queue = [...sessions];
     this.#unknown = sessions.length;
     const { promise, resolve } = Promise.withResolvers<Preflight>();
@@ -52,7 +53,7 @@ class Round {
   }
 
   #next(): void {
-    while (!this.#isOver && this.#asking.size < CONCURRENT) {
+    while (!this.#isOver && this.#asking.size < this.#questions) {
       const session = this.#queue.shift();
       if (session === undefined) break;
       this.#asking.add(session);

@@ -122,6 +122,7 @@ const MOVES: MovesPolicy = {
   waitMs: 600_000,
   concurrent: 8,
   perSecond: 1_000,
+  questions: 16,
   parkTimeoutMs: 600_000,
   maxStateBytes: 65_536,
   settings: [],

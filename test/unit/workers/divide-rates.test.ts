@@ -14,12 +14,14 @@ test('rates are divided by the number of workers, limits on numbers are not', ()
 });
 
 test.each([
-  [1, 8, 200],
-  [3, 2, 200 / 3],
-  [16, 1, 12.5],
-])('%i workers: each has %i logins of moves at a time and %d per second', (processes, concurrent, perSecond) => {
+  { processes: 1, concurrent: 8, perSecond: 200, questions: 16 },
+  { processes: 3, concurrent: 2, perSecond: 200 / 3, questions: 5 },
+  { processes: 4, concurrent: 2, perSecond: 50, questions: 4 },
+  { processes: 32, concurrent: 1, perSecond: 6.25, questions: 1 },
+])('$processes workers: each has $concurrent logins of moves and $questions questions at a time', (divided) => {
+  const { processes, ...limits } = divided;
   const config = configOf(load(MOVES));
-  expect(divideRates(config, processes).moves).toEqual({ ...config.moves, concurrent, perSecond });
+  expect(divideRates(config, processes).moves).toEqual({ ...config.moves, ...limits });
 });
 
 test('a worker has nothing of the configuration beyond its policy', () => {

@@ -139,6 +139,7 @@ test('sessions that may move are parked instead, and those that stay end at the 
       parking: {
         waitsForAll: true,
         waitMs: 1_000,
+        questions: 16,
         park: (session, onAnswer) => onAnswer(session === gone ? 'gone' : 'stays'),
         onStays: (session) => session.end('shutdown'),
       },

@@ -2,7 +2,7 @@
 // sessions that do not answer.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Parking } from '../../../../src/proxy/ending/parking.ts';
-import type { ParkAnswer } from '../../../../src/proxy/ending/parking.ts';
+import type { ParkAnswer, ParkingOptions } from '../../../../src/proxy/ending/parking.ts';
 import type { SessionHandle } from '../../../../src/proxy/stage.ts';
 import { aSessionHandle } from '../../../support/values/sessions.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
@@ -70,13 +70,18 @@ function aSession(id: number, idleForMs: number | 'busy'): Fake {
   return fake;
 }
 
-function park(fakes: readonly Fake[], others: readonly Pick<SessionHandle, 'state'>[] = [], waitsForAll = true): void {
+function park(
+  fakes: readonly Fake[],
+  changes: Partial<Pick<ParkingOptions, 'others' | 'waitsForAll' | 'questions'>> = {},
+): void {
   parking = new Parking({
     clock,
     sessions: fakes.map(({ session }) => session),
-    waitsForAll,
-    others,
+    waitsForAll: true,
+    others: [],
     limitMs: LIMIT_MS,
+    questions: 16,
+    ...changes,
     park(session, onAnswer) {
       asked.push(session.id);
       if (answerAtOnce === undefined) answers.set(session.id, onAnswer);
@@ -96,14 +101,15 @@ test('the longest idle is first, and sessions that had an answer in the last sec
   expect(asked).toEqual([3, 2, 4, 5, 1]);
 });
 
-test('some sessions are asked at a time, and the next one when one has answered', () => {
+test.each([4, 16])('%i sessions are asked at a time, and the next one when one has answered', (questions) => {
   answerAtOnce = undefined;
-  park(Array.from({ length: 40 }, (_, at) => aSession(at, 50_000 - at)));
-  expect(asked).toHaveLength(16);
+  const sessions = Array.from({ length: 40 }, (_, at) => aSession(at, 50_000 - at));
+  park(sessions, { questions });
+  expect(asked).toHaveLength(questions);
   answer(3);
-  expect(asked.at(-1)).toBe(16);
-  answer(16);
-  expect(asked).toHaveLength(18);
+  expect(asked.at(-1)).toBe(questions);
+  answer(questions);
+  expect(asked).toHaveLength(questions + 2);
 });
 
 test('a session in a transaction is asked at its next pause, once the idle ones have answered', () => {
@@ -230,7 +236,7 @@ test('a session that goes quiet while it waits for a free place is asked once', 
 
 test('busy sessions go on while one that does not move is there', async () => {
   const other: { state: SessionHandle['state'] } = { state: 'relaying' };
-  park([aSession(1, 10)], [other]);
+  park([aSession(1, 10)], { others: [other] });
   await clock.advance(800);
   expect(asked).toEqual([]);
   other.state = 'closing';
@@ -246,7 +252,7 @@ test('busy sessions go on while one that stays has not ended', async () => {
 });
 
 test('a server that waits for nobody has its busy sessions asked at once', () => {
-  park([aSession(1, 'busy'), aSession(2, 10)], [], false);
+  park([aSession(1, 'busy'), aSession(2, 10)], { waitsForAll: false });
   expect(asked).toEqual([2]);
 });
 

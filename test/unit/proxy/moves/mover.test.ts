@@ -20,6 +20,7 @@ const POLICY: MovesPolicy = {
   waitMs: 10_000,
   concurrent: 8,
   perSecond: 1,
+  questions: 16,
   parkTimeoutMs: 30_000,
   maxStateBytes: 65_536,
   settings: [],

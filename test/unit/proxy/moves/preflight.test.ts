@@ -63,18 +63,22 @@ test('counts the answers, and the sessions that it cannot ask', async () => {
     new FakeSession(false),
     connecting,
   ];
-  expect(await preflight(sessions, clock)).toEqual({ movable: 1, stays: { unreadable: 1, listening: 2 }, unknown: 1 });
+  expect(await preflight(sessions, 16, clock)).toEqual({
+    movable: 1,
+    stays: { unreadable: 1, listening: 2 },
+    unknown: 1,
+  });
   expect([connecting.asked, clock.pending()]).toEqual([0, 0]);
 });
 
 test('no session: an empty answer', async () => {
-  expect(await preflight([], new ManualClock())).toEqual({ movable: 0, stays: {}, unknown: 0 });
+  expect(await preflight([], 16, new ManualClock())).toEqual({ movable: 0, stays: {}, unknown: 0 });
 });
 
 test('a busy session is asked again when it is idle, and is unknown when the time is over', async () => {
   const clock = new ManualClock();
   const [soon, never] = [new FakeSession().answer('busy'), new FakeSession().answer('busy')];
-  const counted = preflight([soon, never], clock);
+  const counted = preflight([soon, never], 16, clock);
   await clock.advance(100);
   soon.answer('movable').becomeIdle();
   expect(soon.asked).toBe(2);
@@ -89,7 +93,7 @@ test('a busy session is asked again when it is idle, and is unknown when the tim
 test('the answer is there as soon as the last busy session was asked', async () => {
   const clock = new ManualClock();
   const session = new FakeSession().answer('busy');
-  const counted = preflight([session], clock);
+  const counted = preflight([session], 16, clock);
   await clock.advance(10);
   session.answer('movable').becomeIdle();
   await clock.advance(0);
@@ -106,7 +110,7 @@ test('sessions that end meanwhile count no more, and nobody waits for them', asy
     new FakeSession(),
   ];
   before.state = 'closing';
-  const counted = preflight([asked, busy, late, before, new FakeSession().answer('movable')], clock);
+  const counted = preflight([asked, busy, late, before, new FakeSession().answer('movable')], 16, clock);
   await clock.advance(1_000);
   late.state = 'closed';
   late.answer('busy');
@@ -123,7 +127,7 @@ test('a session that ends makes room for the next question', async () => {
   const clock = new ManualClock();
   const sessions = Array.from({ length: 17 }, () => new FakeSession());
   const [first, last] = [sessions[0], sessions.at(-1)];
-  void preflight(sessions, clock);
+  void preflight(sessions, 16, clock);
   await clock.advance(1);
   expect(last?.asked).toBe(0);
   if (first !== undefined) first.state = 'closed';
@@ -134,19 +138,19 @@ test('a session that ends makes room for the next question', async () => {
   await clock.advance(PREFLIGHT_MS);
 });
 
-test('only some questions are under way at a time, and a late answer changes nothing', async () => {
+test.each([4, 16])('%i questions are under way at a time, and a late answer changes nothing', async (questions) => {
   const clock = new ManualClock();
   const sessions = Array.from({ length: 40 }, () => new FakeSession());
-  const counted = preflight(sessions, clock);
+  const counted = preflight(sessions, questions, clock);
   await clock.advance(1);
-  const asked = (): number => sessions.filter(({ asked: questions }) => questions > 0).length;
-  expect(asked()).toBe(16);
+  const asked = (): number => sessions.filter((session) => session.asked > 0).length;
+  expect(asked()).toBe(questions);
   for (const session of sessions.slice(0, 4)) session.answer('movable');
   await clock.advance(1);
-  expect(asked()).toBe(20);
+  expect(asked()).toBe(questions + 4);
   await clock.advance(PREFLIGHT_MS);
   expect(await counted).toEqual({ movable: 4, stays: {}, unknown: 36 });
-  sessions[10]?.answer('movable');
+  sessions[5]?.answer('movable');
   await clock.advance(1);
-  expect(asked()).toBe(20);
+  expect(asked()).toBe(questions + 4);
 });
