@@ -4,6 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import { type Driver, drivers, WorkingDriver } from '../../support/applications/driver-programs.ts';
 import { BOTH_LEGS, describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
 import type { SandboxClusterOptions } from '../../support/clusters/sandbox-cluster.ts';
+import { lostSessions } from '../../support/moves/expect-kept.ts';
 import { type ListedSession, listSessions, moveSession } from '../../support/moves/move.ts';
 import { type MovingLab, movingLab } from '../../support/moves/moving-lab.ts';
 import { whyNoSystemPostgres } from '../../support/moves/system-postgres.ts';
@@ -41,13 +42,20 @@ function workingDriverTests(lab: MovingLab): void {
       for (let round = 0; round < ROUNDS; round += 1) {
         const answers = await Promise.all(opened.map(({ id }) => moveSession(lab.moving, id)));
         for (const answer of answers)
-          expect(answer, JSON.stringify(answer)).toMatchObject({ result: 'moved', reason: null });
+          expect(answer, `${JSON.stringify(answer)}\n${lostSessions(lab.moving)}`).toMatchObject({
+            result: 'moved',
+            reason: null,
+          });
         const before = lines.length;
         await lab.moving.waitFor('rows after the move', () => lines.length >= before + SESSIONS);
       }
-      expect((await open()).map(({ id }) => id)).toEqual(opened.map(({ id }) => id));
+      const kept = (await open()).map(({ id }) => id);
+      expect(kept, lostSessions(lab.moving)).toEqual(opened.map(({ id }) => id));
       await working.stop();
-      expect(lines.filter(({ kind }) => kind !== 'ok')).toEqual([]);
+      expect(
+        lines.filter(({ kind }) => kind !== 'ok'),
+        lostSessions(lab.moving),
+      ).toEqual([]);
       const [row] = await lab.cluster.sql(name, 'select count(*)::int as n from driver_writes');
       // The end of a program may leave rows that it has not told.
       expect(Number(row?.['n']) - lines.length).toBeGreaterThanOrEqual(0);

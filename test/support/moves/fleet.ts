@@ -12,7 +12,7 @@ export interface FleetVerdict {
   readonly sessions: number;
   /** As they were. */
   readonly kept: number;
-  /** The driver told of something, or a statement failed. */
+  /** The driver told of something, or a statement failed: each with the name of the session, its application_name. */
   readonly errors: readonly string[];
   /** Without an error, and without their state. */
   readonly changed: readonly string[];
@@ -113,16 +113,17 @@ async function judged(
   where: 'elsewhere' | 'anywhere',
 ): Promise<{ error?: string; changed?: string } | undefined> {
   const { session, state, server, failure } = pooled;
-  if (failure !== undefined) return { error: failure };
+  const of = (text: string): string => `${session.name}: ${text}`;
+  if (failure !== undefined) return { error: of(failure) };
   try {
     const isKept =
       (await shownState(session)) === state &&
       (await session.value(`select string_agg(note, ',') from notes`)) === 'for blue' &&
       (await session.ask('execute', 'pooled 2', 40)) === '42' &&
       (where === 'anywhere' || (await session.value(SERVER)) !== server);
-    if (session.events.length > 0) return { error: session.events.join('; ') };
-    return isKept ? undefined : { changed: await shownState(session) };
+    if (session.events.length > 0) return { error: of(session.events.join('; ')) };
+    return isKept ? undefined : { changed: of(await shownState(session)) };
   } catch (error) {
-    return { error: `${String(error)} ${session.events.join('; ')}` };
+    return { error: of(`${String(error)} ${session.events.join('; ')}`) };
   }
 }

@@ -4,6 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import { describeOnSandbox, type Legs } from '../clusters/describe-on-clusters.ts';
 import type { SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
 import { whyNoTool } from '../applications/client-tools.ts';
+import { lostSessions } from './expect-kept.ts';
 import { listSessions, moveSession } from './move.ts';
 import { type MovingLab, movingLab } from './moving-lab.ts';
 import { PGBENCH_MODES, rowsOf, startPgbench, storedRows } from './pgbench.ts';
@@ -48,10 +49,11 @@ function pgbenchTests(lab: MovingLab): void {
       await Promise.all(clients);
       const result = await bench.finish();
       console.log(`pgbench, ${mode}:`, result, Object.fromEntries(outcomes));
-      expect(result.errors).toEqual([]);
+      expect(result.errors, lostSessions(lab.moving)).toEqual([]);
       expect(await storedRows(lab.cluster, mode)).toBe(rowsOf(mode, result));
       expect(outcomes.get('moved') ?? 0).toBeGreaterThanOrEqual(CLIENTS);
-      expect([...outcomes.keys()].filter((outcome) => outcome.startsWith('failed'))).toEqual([]);
+      const failures = [...outcomes.keys()].filter((outcome) => outcome.startsWith('failed'));
+      expect(failures, lostSessions(lab.moving)).toEqual([]);
     });
   }
 
