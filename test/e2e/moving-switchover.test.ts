@@ -68,7 +68,7 @@ function scenarios(on: Lab, workers: number): void {
       return {
         workers,
         admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },
-        hold: { before_switchover: '3s' },
+        hold: { before_switchover: '8s', client_timeout: '120s', outage_timeout: '150s' },
         moves: {
           roles: [cluster.app.user],
           settings: ['app.tenant'],
@@ -145,7 +145,8 @@ function scenarios(on: Lab, workers: number): void {
     const busy = await open();
     await busy.client.query('begin');
     await busy.client.query("insert into keys values ('of the open transaction')");
-    const id = operationDocument.parse(await send('/switchover', { transaction_timeout_ms: 15_000 })).id;
+    // It must not be over before the cancel.
+    const id = operationDocument.parse(await send('/switchover', { transaction_timeout_ms: 60_000 })).id;
     const isParked = async (): Promise<boolean> => (await newest()).sessions.parked >= idle.length;
     await until('parked sessions', isParked, PATIENCE_MS);
     const waiting = idle.map(stateOf);
@@ -166,10 +167,11 @@ function scenarios(on: Lab, workers: number): void {
     const old = await lab.cluster.leader();
     const idle = await openIdle(5);
     const busy = await open();
-    await schedule(old, Date.now() + 8_000);
-    await send('/refresh', {});
     await busy.client.query('begin');
     await busy.client.query("insert into keys values ('before the schedule')");
+    // The transaction has almost all of this time.
+    await schedule(old, Date.now() + 9_000);
+    await send('/refresh', {});
     const isDue = async (): Promise<boolean> =>
       Number(await lab.pointsman.metric('pointsman_sessions_parked{pool="write"}')) >= idle.length;
     await until('parked sessions', isDue, PATIENCE_MS);

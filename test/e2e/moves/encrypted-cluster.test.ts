@@ -42,6 +42,8 @@ const WORKING = ['psycopg 2', 'pgjdbc', 'node-postgres', 'asyncpg', 'lib/pq'];
 const BINDS = new Set(['psql', 'psycopg2', 'psycopg 2', 'node-postgres']);
 const WRITES_TABLE = 'create table driver_writes (id bigint generated always as identity primary key)';
 const MEMBERS = 3;
+/** Five runtimes start at once. */
+const PATIENCE_MS = 60_000;
 const OPERATOR = { username: 'operator', password: aText() };
 /** Its password goes to the server as it is. */
 const CLEAR = { user: 'svc_clear', password: aText() };
@@ -111,8 +113,10 @@ describeOnPatroni('G24: a planned switchover without plain text, on Patroni', ()
       const loads = working.map((driver) => new WorkingDriver(driver, directory.path, to));
       closings.push(() => Promise.all(loads.map((load) => load.stop())));
       const wanted = fleet.size + loads.length * SESSIONS;
-      await pointsman.waitFor('every session', async () => (await listSessions(pointsman)).length === wanted);
-      await pointsman.waitFor('every driver at work', () => loads.every(({ lines }) => lines.length > SESSIONS));
+      const areOpen = async (): Promise<boolean> => (await listSessions(pointsman)).length === wanted;
+      await pointsman.waitFor('every session', areOpen, PATIENCE_MS);
+      const areAtWork = (): boolean => loads.every(({ lines }) => lines.length > SESSIONS);
+      await pointsman.waitFor('every driver at work', areAtWork, PATIENCE_MS);
       expect(await boundLogins()).toBe(
         IDLE * idle.filter(({ name }) => BINDS.has(name)).length +
           SESSIONS * working.filter(({ name }) => BINDS.has(name)).length,
@@ -128,9 +132,9 @@ describeOnPatroni('G24: a planned switchover without plain text, on Patroni', ()
       expect(command.output, lostSessions(pointsman)).toContain(`${wanted} sessions moved, 0 sessions ended, 0 cut`);
       const next = await cluster.leader();
       expect(next.name).not.toBe(old.name);
-      await pointsman.waitFor('every driver at work on the next primary', () =>
-        loads.every(({ lines }) => lines.filter(({ said }) => said === serverName(next)).length > SESSIONS),
-      );
+      const areThere = (): boolean =>
+        loads.every(({ lines }) => lines.filter(({ said }) => said === serverName(next)).length > SESSIONS);
+      await pointsman.waitFor('every driver at work on the next primary', areThere, PATIENCE_MS);
       expectKept(await fleet.judge(), pointsman);
       const told = loads.flatMap(({ driver, lines }) => lines.map(({ kind, said }) => [driver.name, kind, said]));
       expect(

@@ -92,9 +92,8 @@ describeOnEveryCluster({ name: 'a member that leaves its pools', legs: BOTH_ON_P
       const [one, other] = await replicasOf(cluster);
       for (const { name } of [one, other]) await operate('drain', name);
       await untilReadersOn(await cluster.leader());
-      await lab.pointsman.waitFor('replicas without sessions', async () => {
-        return (await sessionsOn(one)) + (await sessionsOn(other)) === 0;
-      });
+      const areEmpty = async (): Promise<boolean> => (await sessionsOn(one)) + (await sessionsOn(other)) === 0;
+      await lab.pointsman.waitFor('replicas without sessions', areEmpty, PATIENCE_MS);
       await operate('resume', one.name);
       await untilReadersOn(one);
       await operate('resume', other.name);
@@ -121,7 +120,8 @@ describeOnEveryCluster({ name: 'a member that leaves its pools', legs: BOTH_ON_P
       await lab.cluster.setTags(one.name, { noloadbalance: true });
       await waitForMembers(lab, 'read', [other]);
       await untilReadersOn(other);
-      await lab.pointsman.waitFor('a member without sessions', async () => (await sessionsOn(one)) === 0);
+      const isEmpty = async (): Promise<boolean> => (await sessionsOn(one)) === 0;
+      await lab.pointsman.waitFor('a member without sessions', isEmpty, PATIENCE_MS);
       await lab.cluster.setTags(one.name, {});
       await waitForMembers(lab, 'read', [one, other]);
       await expectNoTrace();

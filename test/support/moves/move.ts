@@ -14,7 +14,10 @@ const listed = z.object({
       tls: z.string().nullable(),
       to_backend_bytes: z.number(),
       moves: z
-        .looseObject({ underway: z.looseObject({ waiting: z.boolean(), why: z.string().nullable() }).nullable() })
+        .looseObject({
+          answer: z.looseObject({ movable: z.boolean() }).nullable(),
+          underway: z.looseObject({ waiting: z.boolean(), why: z.string().nullable() }).nullable(),
+        })
         .nullish(),
     }),
   ),
