@@ -28,7 +28,12 @@ type LeaveTerms = Pick<Action, 'cause' | 'mode' | 'limitMs' | 'keepsPinned' | 'w
 /** Sessions never move to a fallback or to another lagging member: without an eligible member they stay. */
 function departed(pool: PoolPolicy, route: Route | undefined, left: Leave, cause = left.cause): LeaveTerms {
   const { why, limitMs } = left;
-  const wanted = { cause, mode: leaveMode(pool, cause), why, ...(limitMs === undefined ? {} : { limitMs }) };
+  const wanted = {
+    cause,
+    mode: leaveMode(pool, { ...left, cause }),
+    why,
+    ...(limitMs === undefined ? {} : { limitMs }),
+  };
   return isRelocation(wanted) && !hasEligible(route) ? { ...wanted, mode: 'keep' } : wanted;
 }
 

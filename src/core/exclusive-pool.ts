@@ -6,9 +6,9 @@ import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { HoldCause } from './routing-table.ts';
 import { isOfLeader, isOfPrimary } from './primary-pools.ts';
-import { isDead, type CheckRecord, type MemberRecord, type StandbyReport } from './snapshot.ts';
+import { isDead, type CheckRecord, type IdentityMismatch, type MemberRecord, type StandbyReport } from './snapshot.ts';
 import { dead, isKeptSince, leave, notAsked, silence, untilGrace } from './standing.ts';
-import type { PoolCase, Standing, Standings } from './standing.ts';
+import type { Leave, PoolCase, Standing, Standings } from './standing.ts';
 import type { Why } from './why.ts';
 
 /** Then one client at a time tries whether the server has left recovery. Milliseconds. */
@@ -131,6 +131,7 @@ function standingOf(record: MemberRecord, of: PoolCase, election: Election): Sta
   const { probe } = of.policy;
   const check = record.checks.get(pool.check.text);
   if (isDead(record)) return dead(record);
+  if (record.mismatch?.isOtherSystem === true) return ofOtherSystem(record.mismatch);
   if (check === undefined) return notAsked(record, of);
   const isLeftToPostgres = !isProven(election) && isShuttingDown(record, check, of);
   if (check.verdict.kind === 'negative' && !isLeftToPostgres) {
@@ -161,6 +162,14 @@ function standingOf(record: MemberRecord, of: PoolCase, election: Election): Sta
     return { kind: 'keep', why: { code: 'in_recovery', since: recovery.since } };
   }
   return { kind: 'open', why: openWhy(record, probe) };
+}
+
+/**
+ * Its sessions are at a server of another cluster, or will be. None of them moves: the state that such a server told is
+ * not theirs.
+ */
+function ofOtherSystem({ detail }: IdentityMismatch): Leave {
+  return { ...leave('removed', { code: 'other_cluster', detail }), mode: 'close' };
 }
 
 /** Some member is the primary, or several say so. */

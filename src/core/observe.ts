@@ -138,7 +138,7 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
   const heard = { ...record, selfReport: selfReportOf(policy, snapshot, record, observation) };
   const detail = mismatchOf(snapshot, record, outcome.body);
   if (detail !== undefined) {
-    const mismatch = { at: startedAt, detail };
+    const mismatch = { at: startedAt, detail, isOtherSystem: isOtherSystem(snapshot, outcome.body) };
     const nothing = { failure: undefined, unsent: undefined, vouch: undefined, standbyReport: undefined };
     return replace(snapshot, { ...heard, ...nothing, probedAt: startedAt, mismatch });
   }
@@ -189,6 +189,10 @@ function mismatchOf(snapshot: Snapshot, record: MemberRecord, body: MemberStatus
   const system = difference(snapshot.systemIdentifier, body.systemIdentifier);
   if (system !== undefined) return `system identifier ${system.reported}, expected ${system.expected}`;
   return record.hasShownIdentity && !showsIdentity(body) ? 'it no longer reports its identity' : undefined;
+}
+
+function isOtherSystem({ systemIdentifier }: Snapshot, body: MemberStatus | undefined): boolean {
+  return difference(systemIdentifier, body?.systemIdentifier) !== undefined;
 }
 
 function showsIdentity({ scope, name, systemIdentifier }: MemberStatus): boolean {

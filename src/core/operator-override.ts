@@ -27,7 +27,7 @@ function overridden(of: OverrideCase, name: MemberName, standing: Standing): Sta
   const handed = handedOver(of, name, standing);
   if (handed !== undefined) return handed;
   const since = snapshot.drained.get(name);
-  const isGoing = standing.kind === 'leave' && isHarder(leaveMode(pool, standing.cause), pool.onLeave.operator);
+  const isGoing = standing.kind === 'leave' && isHarder(leaveMode(pool, standing), pool.onLeave.operator);
   if (since !== undefined && !isGoing) return leave('operator', { code: 'drained', since });
   if (!pool.exclusive || standing.kind !== 'open' || snapshot.switchover?.leader !== name) return standing;
   const { at } = snapshot.switchover;
@@ -48,7 +48,7 @@ function handedOver(
   if (phase === 'hold') return standing.kind === 'open' ? { kind: 'keep', why } : undefined;
   // The pool may have sent sessions there as its fallback; the standing does not show it.
   const served = usual?.pools.get(pool.name)?.standings.get(name) ?? standing;
-  const isClosing = served.kind === 'leave' && leaveMode(pool, served.cause) === 'close';
+  const isClosing = served.kind === 'leave' && leaveMode(pool, served) === 'close';
   return isClosing ? undefined : { ...leave(operation, why), limitMs: transactionMs };
 }
 

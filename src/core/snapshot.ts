@@ -85,7 +85,7 @@ export interface MemberRecord {
   /** Defined while the newest probe has no answer. */
   readonly failure: ProbeFailure | undefined;
   /** Defined while the newest answer belongs to another cluster or another member. */
-  readonly mismatch: { readonly at: Instant; readonly detail: string } | undefined;
+  readonly mismatch: IdentityMismatch | undefined;
   /** `takenBack`: the member that vouched has reported since that no member holds the leader lock. */
   readonly vouch: { readonly at: Instant; readonly by: MemberName; readonly takenBack: boolean } | undefined;
   /**
@@ -100,6 +100,13 @@ export interface MemberRecord {
   readonly selfReport: SelfReport | undefined;
   /** The member has shown its identity once: from then on an answer without one is no evidence. */
   readonly hasShownIdentity: boolean;
+}
+
+/** `isOtherSystem`: the system identifier differs, whatever else does. Only that says which server is there. */
+export interface IdentityMismatch {
+  readonly at: Instant;
+  readonly detail: string;
+  readonly isOtherSystem: boolean;
 }
 
 /** `since`: the first probe without an answer. `at`: the newest. */

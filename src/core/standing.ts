@@ -21,6 +21,8 @@ export interface Leave {
   readonly limitMs?: number;
   /** In a pool of primaries: the member has never been the primary, so it has left nothing. */
   readonly neverPrimary?: true;
+  /** Whatever `on_leave` says. */
+  readonly mode?: LeaveMode;
 }
 
 export type Standings = ReadonlyMap<MemberName, Standing>;
@@ -37,9 +39,9 @@ export function mapStandings(all: Standings, next: (standing: Standing, name: Me
   return new Map([...all].map(([name, standing]) => [name, next(standing, name)]));
 }
 
-/** The end of the live sessions of a member that leaves the pool for this cause. */
-export function leaveMode({ onLeave }: PoolPolicy, cause: EvictionCause): LeaveMode {
-  return isOperation(cause) ? 'drain' : onLeave[cause];
+/** The end of the live sessions of a member that leaves the pool so. */
+export function leaveMode({ onLeave }: PoolPolicy, { cause, mode }: Pick<Leave, 'cause' | 'mode'>): LeaveMode {
+  return mode ?? (isOperation(cause) ? 'drain' : onLeave[cause]);
 }
 
 export function leave(cause: EvictionCause, why: Why): Leave {

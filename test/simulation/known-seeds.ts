@@ -3,4 +3,5 @@ export const KNOWN_SEEDS: readonly { readonly seed: number; readonly found: stri
   { seed: 160, found: 'writers stayed on a silent primary when another one was proven on its timeline' },
   { seed: 223, found: 'the same, where a member lies about itself' },
   { seed: 255, found: 'a client whose login was under way was reset without a word' },
+  { seed: 1464, found: 'writers stayed at a server of another cluster, which its API had shown' },
 ];

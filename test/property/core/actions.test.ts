@@ -18,7 +18,7 @@ const STILL_SERVES: readonly EvictionCause[] = ['lagging', 'check_failed', 'old_
 
 /** Sessions that could go on at their member drain only if another member of the same pool may take them. */
 function wantedOf(pool: PoolPolicy, { route }: PoolDecision, standing: Extract<Standing, { kind: 'leave' }>): number {
-  const mode = leaveMode(pool, standing.cause);
+  const mode = leaveMode(pool, standing);
   const couldGoOn = STILL_SERVES.includes(standing.cause) || standing.why.code === 'exclusive_elsewhere';
   const isServed =
     route.kind === 'open' &&

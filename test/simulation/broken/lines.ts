@@ -115,7 +115,7 @@ export const LOAD_BEARING_LINES: readonly LoadBearingLine[] = [
     name: 'a handover ends where the next primary is proven',
     guarantee: 'G1, G3',
     file: 'core/operator-override.ts',
-    line: "const isClosing = served.kind === 'leave' && leaveMode(pool, served.cause) === 'close';",
+    line: "const isClosing = served.kind === 'leave' && leaveMode(pool, served) === 'close';",
     without: 'const isClosing = false;',
   },
 ];

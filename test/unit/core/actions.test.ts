@@ -91,6 +91,33 @@ describe('the actions for the step to the next table', () => {
   });
 });
 
+describe('a server of another system at the address', () => {
+  const SOFT = { ...aPool().onLeave, removed: 'move', demoted: 'move', operator: 'keep' } as const;
+  const MOVING = aPolicy({ pools: [aWritePool({ onLeave: SOFT }), aPool({ onLeave: SOFT })] });
+  const US = { systemIdentifier: '7' };
+  const OTHER = { systemIdentifier: '8' };
+  const KNOWN = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0, US), isReplica('pg-2', 0, US)] as const;
+
+  function step(pool: string, known: readonly Observation[], ...news: readonly Observation[]): readonly string[] {
+    const before = aTable(MOVING, 1100, ...KNOWN, ...known);
+    const actions = planActions(MOVING, before, aTable(MOVING, 2100, ...KNOWN, ...known, ...news));
+    return actions.flatMap((one) => (one.pool === pool ? `${one.member} ${one.cause} ${one.mode} ${one.afterMs}` : []));
+  }
+
+  test('G3: its write sessions close at once, whatever `on_leave` says, and none of them moves', () => {
+    expect(step('write', [], isPrimary('pg-1', 2000, OTHER))).toEqual(['pg-1 removed close 0']);
+  });
+
+  test('G3: so do those that were leaving between two transactions', () => {
+    const demoted = answered({ at: 1000, status: 503, body: US });
+    expect(step('write', [demoted], isPrimary('pg-1', 2000, OTHER))).toEqual(['pg-1 removed close 0']);
+  });
+
+  test('scenario 28: read sessions leave as `on_leave` says', () => {
+    expect(step('read', [], isReplica('pg-2', 2000, OTHER))).toEqual(['pg-2 removed move 0']);
+  });
+});
+
 describe('a member that is already excluded', () => {
   const lagging = aTable(POLICY, 2100, ...ROUND, lags(1000), lags(2000));
   const tagged = aTable(POLICY, 1100, ...ROUND, isReplica('pg-2', 1000, { noloadbalance: true }));

@@ -15,6 +15,7 @@ import {
   openIn,
   poolOf,
   silent,
+  standingIn,
 } from '../../support/values/builders.ts';
 
 const POLICY = aPolicy();
@@ -40,15 +41,19 @@ describe('identity', () => {
     expect(observe(POLICY, emptySnapshot('lab'), list).scope).toBe('lab');
   });
 
-  test.each<[string, MemberStatus, string]>([
-    ['another scope', { ...US, scope: 'billing' }, 'scope billing, expected lab'],
-    ['another member', { ...US, name: 'pg-2' }, 'it is the member pg-2'],
-    ['another system', { ...US, systemIdentifier: '42' }, 'system identifier 42, expected 7710475087788450636'],
-  ])('an answer of %s has no effect except the identity error', (_, body, detail) => {
+  test.each<[string, MemberStatus, string, boolean]>([
+    ['another scope', { ...US, scope: 'billing' }, 'scope billing, expected lab', false],
+    ['another member', { ...US, name: 'pg-2' }, 'it is the member pg-2', false],
+    ['another system', { ...US, systemIdentifier: '42' }, 'system identifier 42, expected 7710475087788450636', true],
+  ])('an answer of %s has no effect except the identity error', (_, body, detail, isOtherSystem) => {
     const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, US));
     const after = observe(POLICY, before, isPrimary('pg-1', 1100, { ...body, timeline: 9 }));
     const { selfReport, ...known } = recordOf(before, 'pg-1');
-    expect(recordOf(after, 'pg-1')).toMatchObject({ ...known, probedAt: 1100, mismatch: { at: 1100, detail } });
+    expect(recordOf(after, 'pg-1')).toMatchObject({
+      ...known,
+      probedAt: 1100,
+      mismatch: { at: 1100, detail, isOtherSystem },
+    });
     expect(recordOf(after, 'pg-1').selfReport?.at, 'what it says of itself is kept where it is its own').toBe(
       body.systemIdentifier === '42' ? 1100 : selfReport?.at,
     );
@@ -76,7 +81,7 @@ describe('identity', () => {
   ])('after a member showed %s, an answer without identity is no evidence, also at another address', (_, own) => {
     const yes = answered({ at: 1100, body: { state: 'running' } });
     const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, own));
-    const mismatch = { at: 1100, detail: 'it no longer reports its identity' };
+    const mismatch = { at: 1100, detail: 'it no longer reports its identity', isOtherSystem: false };
     expect(recordOf(observe(POLICY, before, yes), 'pg-1')).toMatchObject({ answeredAt: 100, mismatch });
     const moved = observe(POLICY, before, aList(1000, aMember('pg-1', { postgres: { host: 'new', port: 5432 } })));
     expect(recordOf(observe(POLICY, moved, yes), 'pg-1')).toMatchObject({ answeredAt: undefined, mismatch });
@@ -99,5 +104,47 @@ describe('identity', () => {
     const table = aTable(POLICY, 1100, ...known, isPrimary('pg-1', 1000, US), page);
     expect(openIn(table, 'write')).toEqual(['pg-1']);
     expect(openIn(aTable(POLICY, 6000, ...known, page), 'write')).toEqual([]);
+  });
+});
+
+describe('another system identifier', () => {
+  const US: MemberStatus = { scope: 'lab', name: 'pg-1', systemIdentifier: '7' };
+  const ROUND = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0, US), isReplica('pg-2', 0)] as const;
+
+  function afterAnswer(body: MemberStatus): string {
+    return standingIn(aTable(POLICY, 1100, ...ROUND, isPrimary('pg-1', 1000, body)), 'write', 'pg-1');
+  }
+
+  test('G2, G3: is negative evidence in a pool of one member, whatever else differs', () => {
+    expect(afterAnswer({ ...US, systemIdentifier: '8' })).toBe('leave removed other_cluster');
+    expect(afterAnswer({ ...US, systemIdentifier: '8', scope: 'billing' })).toBe('leave removed other_cluster');
+    expect(afterAnswer({ ...US, systemIdentifier: '8', name: 'pg-9' })).toBe('leave removed other_cluster');
+  });
+
+  test('outweighs a no that leaves live sessions to the server', () => {
+    const stops = isPrimary('pg-1', 1000, { ...US, state: 'stopping' });
+    const other = isPrimary('pg-1', 2000, { ...US, systemIdentifier: '8' });
+    expect(standingIn(aTable(POLICY, 2100, ...ROUND, stops, other), 'write', 'pg-1')).toBe(
+      'leave removed other_cluster',
+    );
+  });
+
+  test('holds while nothing answers, until the member answers as itself', () => {
+    const other = isPrimary('pg-1', 1000, { ...US, systemIdentifier: '8' });
+    const later = silent({ at: 2000, postgres: 'accepts' });
+    expect(standingIn(aTable(POLICY, 2100, ...ROUND, other, later), 'write', 'pg-1')).toBe(
+      'leave removed other_cluster',
+    );
+    expect(standingIn(aTable(POLICY, 3100, ...ROUND, other, isPrimary('pg-1', 3000, US)), 'write', 'pg-1')).toBe(
+      'open positive',
+    );
+  });
+
+  test.each<[string, MemberStatus]>([
+    ['another scope', { ...US, scope: 'billing' }],
+    ['another name', { ...US, name: 'pg-9' }],
+    ['no identity', {}],
+  ])('%s is no evidence: live sessions stay', (_, body) => {
+    expect(afterAnswer(body)).toBe('keep other_cluster');
   });
 });

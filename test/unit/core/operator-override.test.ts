@@ -201,6 +201,16 @@ describe('a primary that hands over', () => {
     ]);
   });
 
+  test('closes sessions at a server of another cluster, whatever else the operator wants', () => {
+    const onLeave = { ...aPool().onLeave, removed: 'keep' } as const;
+    const policy = aPolicy({ pools: [aWritePool({ onLeave })] });
+    const [own, other] = [{ systemIdentifier: '7' }, { systemIdentifier: '8' }];
+    const news = [isPrimary('pg-1', 600, own), isPrimary('pg-1', 900, other)];
+    expect(standingIn(handingOver('drain', 1000, news, policy), 'write', 'pg-1')).toBe('leave removed other_cluster');
+    const snapshot = withDrained(aSnapshot(policy, ...ROUND, ...news), 'pg-1', 500);
+    expect(standingIn(decideRoutes(policy, snapshot, 1000), 'write', 'pg-1')).toBe('leave removed other_cluster');
+  });
+
   test('after the end the table is the one without it, and its drains are over', () => {
     const draining = handingOver('drain', 1000);
     const actions = planActions(POLICY, before, draining);
