@@ -43,7 +43,7 @@ function decideWith(policy: RoutingPolicy, snapshot: Snapshot, ages: Ages, usual
     const exclusive = exclusives.get(pool.name);
     const fallbackPool = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
     // Writes never guess: an exclusive pool has no fallback.
-    const fallback = fallbackPool === undefined || pool.exclusive ? undefined : decide(fallbackPool);
+    const fallback = fallbackPool === undefined || pool.exclusive ? undefined : withoutTrial(decide(fallbackPool));
     const shared = (): Standings => withoutVanished(of, withPoolNames(served, decideShared(of, taken)), fallback);
     const own = withEvidence(of, withOverrides(of, exclusive?.standings ?? shared()));
     const targets = targetsOf(own, addresses, snapshot.complete, (member) => {
@@ -113,6 +113,13 @@ function targetsOf(
     targets.push({ member, address, ...marksOf(member) });
   }
   return targets;
+}
+
+/** As pools that fall back to it see it. Its own client tries the server and tells the result; theirs wait for that. */
+function withoutTrial(decision: PoolDecision): PoolDecision {
+  const { route } = decision;
+  const isTrial = route.kind === 'open' && route.targets.some((target) => target.isTrial);
+  return isTrial ? { ...decision, route: { kind: 'hold', cause: 'in_recovery' } } : decision;
 }
 
 function fallbackRoute(pool: PoolPolicy, route: Route | undefined): Route | undefined {

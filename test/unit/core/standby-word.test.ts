@@ -110,3 +110,39 @@ test('a pool of the leader, which may be a standby, has no trials', () => {
   expect(routeOf(table, 'leader')).toMatchObject({ kind: 'open', targets: [{ member: 'pg-1' }] });
   expect(routeOf(table, 'leader')).not.toMatchObject({ targets: [{ isTrial: true }] });
 });
+
+test.each<[string, Instant, readonly Observation[], string, string]>([
+  ['wait for the result of the trial', 2_200, [], 'hold in_recovery', 'keep exclusive_elsewhere'],
+  ['go on after one that found a primary', 2_400, [landing(2_300, 'primary')], 'open', 'open fallback'],
+  [
+    'wait after one that found a standby',
+    2_400,
+    [landing(2_300, 'standby')],
+    'hold in_recovery',
+    'keep exclusive_elsewhere',
+  ],
+  ['go on when none has told anything for ten seconds', 10_200, YES.slice(15), 'open', 'open fallback'],
+])('G6: reads that fall back to the primary %s', (_, now, news, expected, standing) => {
+  const gone = refused({ member: 'pg-2', at: now - 100 });
+  const observations = [
+    aList(0, 'pg-1', 'pg-2'),
+    isReplica('pg-2', 0),
+    ...RECOVERY,
+    ...YES.slice(0, 15),
+    ...news,
+    gone,
+  ];
+  const table = aTable(aPolicy(), now, ...observations);
+  const route = routeOf(table, 'read');
+  expect(route.kind === 'hold' ? `hold ${route.cause}` : route.kind).toBe(expected);
+  expect(standingIn(table, 'read', 'pg-1')).toBe(standing);
+});
+
+test('a primary that is tried serves no reads for a replica that has vanished', () => {
+  const holes = [1_600, 1_800, 2_000].map((at) => silent({ member: 'pg-2', at }));
+  const replica = [aList(0, 'pg-1', 'pg-2'), isReplica('pg-2', 0)];
+  const tried = [...replica, ...RECOVERY, ...YES.slice(0, 19), ...holes];
+  expect(standingIn(aTable(aPolicy(), 2_200, ...tried), 'read', 'pg-2')).toBe('open positive');
+  const found = [...tried, landing(2_300, 'primary')];
+  expect(standingIn(aTable(aPolicy(), 2_300, ...found), 'read', 'pg-2')).toBe('leave silent vanished');
+});
