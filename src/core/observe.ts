@@ -18,7 +18,7 @@ import { withAgreement } from './refused-primary.ts';
 import { shown } from '../model/printable.ts';
 import { checksOf } from './next-check.ts';
 import { nextPositions } from './reported-positions.ts';
-import { isDead, newRecord } from './snapshot.ts';
+import { isDead, newRecord, refusesBoth } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Snapshot, StandbyReport } from './snapshot.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import { nextUnsentTime } from './unsent-probes.ts';
@@ -124,7 +124,7 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
     // A local fault shows nothing, so earlier knowledge of a silent member stays, such as whether its PostgreSQL
     // accepts.
     const isOurs = outcome.kind === 'failed' && outcome.cause === 'local';
-    const silentProbes = isSilent(outcome) ? before.silentProbes + 1 : 0;
+    const silentProbes = nextSilentProbes(policy, before.silentProbes, outcome);
     const failure = { ...before, at: startedAt, ...(isOurs ? {} : { outcome, silentProbes }) };
     const unsent = nextUnsentTime(record.unsent, outcome, startedAt);
     const failed = { ...record, probedAt: startedAt, failure, unsent };
@@ -157,6 +157,13 @@ function selfReportOf(
   const { status, body } = outcome;
   if (difference(snapshot.scope, body.scope) ?? difference(record.member.name, body.name)) return record.selfReport;
   return nextSelfReport(record.selfReport, { check, status, body, at }, policy.probe.readMaxAgeMs);
+}
+
+/** After enough of them the host counts as gone (vanished.ts): no open port brings it back, but an answer of its API. */
+function nextSilentProbes({ probe }: RoutingPolicy, before: number, outcome: ProbeOutcome): number {
+  if (isSilent(outcome)) return before + 1;
+  const hasVanished = before >= (probe.silentProbes ?? Infinity);
+  return hasVanished && !refusesBoth(outcome) ? before : 0;
 }
 
 /** Neither port answered or refused, as when the host or the network path is gone. */

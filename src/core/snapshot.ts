@@ -114,7 +114,7 @@ export interface ProbeFailure {
   readonly since: Instant;
   readonly at: Instant;
   readonly outcome: ProbeOutcome;
-  /** The newest probes in a row in which the API and the PostgreSQL port were silent. */
+  /** The newest probes in a row in which the API and the PostgreSQL port were silent. Once enough, it stays. */
   readonly silentProbes: number;
 }
 
@@ -265,8 +265,11 @@ export function isAnswering(record: MemberRecord | undefined): boolean {
 
 /** Both ports refuse: the only missing answer that is evidence. */
 export function isDead(record: MemberRecord): boolean {
-  const outcome = record.failure?.outcome;
-  return outcome?.kind === 'refused' && outcome.postgres === 'refused';
+  return record.failure !== undefined && refusesBoth(record.failure.outcome);
+}
+
+export function refusesBoth(outcome: ProbeOutcome): boolean {
+  return outcome.kind === 'refused' && outcome.postgres === 'refused';
 }
 
 /** The newest probe has no answer, for a reason that is not a local fault. */

@@ -318,6 +318,14 @@ function isHole({ outcome }: ProbeObservation): boolean {
   return outcome.kind === 'failed' && outcome.postgres === 'silent' && outcome.cause === 'timeout';
 }
 
+function isAnswered({ outcome }: ProbeObservation): boolean {
+  return outcome.kind === 'answered';
+}
+
+function refusesBoth({ outcome }: ProbeObservation): boolean {
+  return outcome.kind === 'refused' && outcome.postgres === 'refused';
+}
+
 /**
  * Readers that have not vanished. A vanished reader is silent at both ports for some probes while another member of the
  * pool or of its fallback answers.
@@ -337,9 +345,10 @@ export function whoIsThere(
   const answers = (name: MemberName): boolean => probesOf(name).at(-1)?.outcome.kind === 'answered';
   if (silentProbes === undefined || ![...readers, ...fallback].some(answers)) return readers;
   return readers.filter((name) => {
-    // A local fault counts for nothing.
+    // A local fault counts for nothing. Once it has vanished, it is back by an answer alone.
     const heard = probesOf(name).filter(({ outcome }) => outcome.kind !== 'failed' || outcome.cause !== 'local');
-    const newest = heard.slice(-silentProbes);
-    return newest.length < silentProbes || !newest.every(isHole);
+    const since = heard.slice(1 + heard.findLastIndex((probe) => isAnswered(probe) || refusesBoth(probe)));
+    const holes = since.map((_, index) => since.slice(Math.max(0, index + 1 - silentProbes), index + 1));
+    return !holes.some((newest) => newest.length === silentProbes && newest.every(isHole));
   });
 }

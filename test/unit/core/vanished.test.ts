@@ -96,6 +96,21 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     expect(standingIn(table, 'read', 'pg-2')).toBe('open positive');
   });
 
+  test('G20: comes back by an answer of its API alone, and not on its old yes', () => {
+    const gone = holes('pg-2', 1000, 1500, 2000);
+    const accepts = silent({ member: 'pg-2', at: 2500, postgres: 'accepts' });
+    expect(standing(...gone, accepts)).toBe('leave silent vanished');
+    expect(standing(...gone, silent({ member: 'pg-2', at: 2500, cause: 'reset' }))).toBe('leave silent vanished');
+    expect(standing(...gone, refused({ member: 'pg-2', at: 2500, postgres: 'accepts' }))).toBe('leave silent vanished');
+    expect(standing(...gone, accepts, isReplica('pg-2', 2900))).toBe('open positive');
+  });
+
+  test('counts as dead when both of its ports refuse afterwards', () => {
+    expect(standing(...holes('pg-2', 1000, 1500, 2000), refused({ member: 'pg-2', at: 2500 }))).toBe(
+      'leave dead refused',
+    );
+  });
+
   test('says since when it is silent', () => {
     const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...holes('pg-2', 1000, 2000, 3000), ...others);
     const why = poolOf(table, 'read').standings.get('pg-2')?.why;
