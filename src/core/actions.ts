@@ -21,7 +21,14 @@ export interface Action extends Pick<Leave, 'cause' | 'why'> {
   readonly afterMs: number;
 }
 
-const REMOVED: Standing = leave('removed', { code: 'never_answered' });
+const REMOVED = leave('removed', { code: 'never_answered' });
+
+/** For the sessions at the old address. If its host was silent, nobody is there, and its new address ends no silence. */
+function movedAway({ exclusive }: PoolPolicy, { why: { evidence } }: Standing): Leave {
+  if (exclusive || evidence?.isHostSilent !== true) return REMOVED;
+  const why = { code: 'vanished', since: evidence.silentSince, detail: 'it has another address now' } as const;
+  return { ...leave('silent', why), mode: 'close' };
+}
 
 type LeaveTerms = Pick<Action, 'cause' | 'mode' | 'limitMs' | 'keepsPinned' | 'why'>;
 
@@ -70,7 +77,7 @@ function departure(
   const before = previous.standings.get(member);
   if (before === undefined) return undefined;
   const isMoved = !isSameAddress(previous.addresses.get(member), next?.addresses.get(member));
-  const after = isMoved ? REMOVED : next?.standings.get(member);
+  const after = isMoved ? movedAway(pool, before) : next?.standings.get(member);
   if (after?.kind !== 'leave') return undefined;
   const left = departed(pool, next?.route, after, causeOf(before, after));
   if (before.kind !== 'leave') return left;

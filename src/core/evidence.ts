@@ -31,6 +31,7 @@ function evidenceOf(record: MemberRecord, of: PoolCase, primary: readonly Positi
     yesAt: check?.positiveAt,
     timeline: check?.positiveTimeline,
     silentSince: failure?.since,
+    isHostSilent: failure && failure.silentProbes > 0,
     vouch,
     mismatchAt: mismatch?.at,
     lag: boundBytes === undefined ? undefined : lagOf(record, primary, boundBytes),

@@ -161,15 +161,16 @@ function selfReportOf(
 
 /** After enough of them the host counts as gone (vanished.ts): no open port brings it back, but an answer of its API. */
 function nextSilentProbes({ probe }: RoutingPolicy, before: number, outcome: ProbeOutcome): number {
-  if (isSilent(outcome)) return before + 1;
+  if (isUnheard(outcome) && outcome.postgres === 'silent') return before + 1;
+  // The port was not tried, or this process stood still meanwhile: that tells nothing.
+  if (isUnheard(outcome) && outcome.postgres === 'unknown') return before;
   const hasVanished = before >= (probe.silentProbes ?? Infinity);
   return hasVanished && !refusesBoth(outcome) ? before : 0;
 }
 
-/** Neither port answered or refused, as when the host or the network path is gone. */
-function isSilent(outcome: ProbeOutcome): boolean {
-  if (outcome.kind !== 'failed' || outcome.postgres !== 'silent') return false;
-  return outcome.cause === 'timeout' || outcome.cause === 'unreachable';
+/** The API neither answered nor refused, as when the host or the network path is gone. */
+function isUnheard(outcome: ProbeOutcome): outcome is Extract<ProbeOutcome, { kind: 'failed' }> {
+  return outcome.kind === 'failed' && (outcome.cause === 'timeout' || outcome.cause === 'unreachable');
 }
 
 /**

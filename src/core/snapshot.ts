@@ -114,7 +114,10 @@ export interface ProbeFailure {
   readonly since: Instant;
   readonly at: Instant;
   readonly outcome: ProbeOutcome;
-  /** The newest probes in a row in which the API and the PostgreSQL port were silent. Once enough, it stays. */
+  /**
+   * The newest probes in a row in which the API and the PostgreSQL port were silent; probes that tell nothing of the
+   * port are left out. Once there are enough of them, the number stays.
+   */
   readonly silentProbes: number;
 }
 

@@ -73,6 +73,8 @@ export interface Evidence {
   readonly streak?: { readonly count: number; readonly needed: number } | undefined;
   /** The member has not answered since then. */
   readonly silentSince?: Instant | undefined;
+  /** Its API and its PostgreSQL port were silent at the newest probe. */
+  readonly isHostSilent?: boolean | undefined;
   readonly vouch?: { readonly by: MemberName; readonly at: Instant } | undefined;
   readonly mismatchAt?: Instant | undefined;
   /** Our own estimate, and the limit of the check. Bytes. */

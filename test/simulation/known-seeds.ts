@@ -4,6 +4,7 @@ export const KNOWN_SEEDS: readonly { readonly seed: number; readonly found: stri
   { seed: 223, found: 'the same, where a member lies about itself' },
   { seed: 255, found: 'a client whose login was under way was reset without a word' },
   { seed: 1342, found: 'reads went to a server that one writer had to try first, because it was in recovery' },
-  { seed: 3127, found: 'a replica that had vanished came back on its old yes, when its PostgreSQL port accepted' },
   { seed: 1464, found: 'writers stayed at a server of another cluster, which its API had shown' },
+  { seed: 3127, found: 'a replica that had vanished came back on its old yes, when its PostgreSQL port accepted' },
+  { seed: 3548, found: 'sessions at the old address of a silent replica outlived the clock of its silence' },
 ];

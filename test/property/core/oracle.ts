@@ -322,6 +322,12 @@ function isAnswered({ outcome }: ProbeObservation): boolean {
   return outcome.kind === 'answered';
 }
 
+/** A local fault, or a probe during which this process stood still. */
+function isNothing(outcome: ProbeObservation['outcome']): boolean {
+  if (outcome.kind !== 'failed') return false;
+  return outcome.cause === 'local' || (outcome.cause === 'timeout' && outcome.postgres === 'unknown');
+}
+
 function refusesBoth({ outcome }: ProbeObservation): boolean {
   return outcome.kind === 'refused' && outcome.postgres === 'refused';
 }
@@ -345,8 +351,8 @@ export function whoIsThere(
   const answers = (name: MemberName): boolean => probesOf(name).at(-1)?.outcome.kind === 'answered';
   if (silentProbes === undefined || ![...readers, ...fallback].some(answers)) return readers;
   return readers.filter((name) => {
-    // A local fault counts for nothing. Once it has vanished, it is back by an answer alone.
-    const heard = probesOf(name).filter(({ outcome }) => outcome.kind !== 'failed' || outcome.cause !== 'local');
+    // A probe that tells nothing counts for nothing. Once it has vanished, it is back by an answer alone.
+    const heard = probesOf(name).filter(({ outcome }) => !isNothing(outcome));
     const since = heard.slice(1 + heard.findLastIndex((probe) => isAnswered(probe) || refusesBoth(probe)));
     const holes = since.map((_, index) => since.slice(Math.max(0, index + 1 - silentProbes), index + 1));
     return !holes.some((newest) => newest.length === silentProbes && newest.every(isHole));

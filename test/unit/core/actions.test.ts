@@ -72,6 +72,36 @@ describe('the actions for the step to the next table', () => {
     expect(planned(600, ...answeredToo)).toEqual(['read pg-2 removed drain pg-2']);
   });
 
+  describe('G10: a changed address of a member', () => {
+    const SLOW = aPolicy({ pools: [aWritePool(), aPool({ onLeave: { ...aPool().onLeave, silent: 'drain' } })] });
+
+    function atOldAddress(member: string, ...news: readonly Observation[]): readonly string[] {
+      const before = aTable(SLOW, 1900, ...ROUND, ...news);
+      const moved = aMember(member, { postgres: { host: '10.0.0.9', port: 5432 } });
+      const list = aList(1950, ...['pg-1', 'pg-2'].map((name) => (name === member ? moved : name)));
+      const actions = planActions(SLOW, before, aTable(SLOW, 2000, ...ROUND, ...news, list));
+      return actions.flatMap(({ pool, cause, mode, why }) =>
+        pool === 'read' || member === 'pg-1' ? `${pool} ${cause} ${mode} ${why.code} ${why.since ?? ''}`.trim() : [],
+      );
+    }
+
+    test('that was silent: nobody is there, so the sessions at the old one end at once, for its silence', () => {
+      expect(atOldAddress('pg-2', silent({ member: 'pg-2', at: 1000 }))).toEqual(['read silent close vanished 1000']);
+    });
+
+    test.each<[string, Observation]>([
+      ['its PostgreSQL accepts', silent({ member: 'pg-2', at: 1000, postgres: 'accepts' })],
+      ['only our machine is at fault', silent({ member: 'pg-2', at: 1000, cause: 'local' })],
+      ['it answered since', isReplica('pg-2', 1500)],
+    ])('of which %s: they drain', (_, news) => {
+      expect(atOldAddress('pg-2', news)).toEqual(['read removed drain never_answered']);
+    });
+
+    test('that is the primary: its write sessions end as those of a member that is gone, and none of them moves', () => {
+      expect(atOldAddress('pg-1', silent({ at: 1000 }))).toContain('write removed close never_answered');
+    });
+  });
+
   test('the action carries the reason for the log', () => {
     const [action] = planActions(POLICY, BEFORE, aTable(POLICY, 1100, ...ROUND, answered({ at: 1000, status: 503 })));
     expect(action).toMatchObject({ kind: 'evict', why: { code: 'not_holding_the_check', detail: '/primary' } });

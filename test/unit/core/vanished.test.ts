@@ -77,6 +77,14 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     expect(standingIn(answers, 'read', 'pg-2')).toBe('open positive');
   });
 
+  test('is not taken for well by a probe that does not know its PostgreSQL port, because we stood still', () => {
+    const unknown = silent({ member: 'pg-2', at: 1500, postgres: 'unknown' });
+    expect(standing(...holes('pg-2', 1000), unknown, ...holes('pg-2', 2000, 2500))).toBe('leave silent vanished');
+    expect(standing(unknown, ...holes('pg-2', 2000, 2500))).toBe('open positive');
+    const garbage = silent({ member: 'pg-2', at: 1500, cause: 'malformed', postgres: 'unknown' });
+    expect(standing(...holes('pg-2', 1000), garbage, ...holes('pg-2', 2000, 2500))).toBe('open positive');
+  });
+
   test('loses them when no packet finds its host, and not when its API alone refuses or resets', () => {
     const probes = [1000, 2000, 3000].map((at) => ({ member: 'pg-2', at }));
     expect(standing(...probes.map((one) => silent({ ...one, cause: 'unreachable' })))).toBe('leave silent vanished');
