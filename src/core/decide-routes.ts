@@ -118,8 +118,9 @@ function targetsOf(
 /** As pools that fall back to it see it. Its own client tries the server and tells the result; theirs wait for that. */
 function withoutTrial(decision: PoolDecision): PoolDecision {
   const { route } = decision;
-  const isTrial = route.kind === 'open' && route.targets.some((target) => target.isTrial);
-  return isTrial ? { ...decision, route: { kind: 'hold', cause: 'in_recovery' } } : decision;
+  return route.kind === 'open' && route.targets[0].isTrial === true
+    ? { ...decision, route: { kind: 'hold', cause: 'in_recovery' } }
+    : decision;
 }
 
 function fallbackRoute(pool: PoolPolicy, route: Route | undefined): Route | undefined {

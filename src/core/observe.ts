@@ -19,7 +19,7 @@ import { shown } from '../model/printable.ts';
 import { checksOf } from './next-check.ts';
 import { nextPositions } from './reported-positions.ts';
 import { isDead, newRecord, refusesBoth } from './snapshot.ts';
-import type { CheckRecord, MemberRecord, Snapshot, StandbyReport } from './snapshot.ts';
+import type { CheckRecord, IdentityMismatch, MemberRecord, Snapshot, StandbyReport } from './snapshot.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import { nextUnsentTime } from './unsent-probes.ts';
 import { judge, ruleOut, type Verdict } from './verdict.ts';
@@ -136,9 +136,9 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
     );
   }
   const heard = { ...record, selfReport: selfReportOf(policy, snapshot, record, observation) };
-  const detail = mismatchOf(snapshot, record, outcome.body);
-  if (detail !== undefined) {
-    const mismatch = { at: startedAt, detail, isOtherSystem: isOtherSystem(snapshot, outcome.body) };
+  const found = mismatchOf(snapshot, record, outcome.body);
+  if (found !== undefined) {
+    const mismatch = { at: startedAt, ...found };
     const nothing = { failure: undefined, unsent: undefined, vouch: undefined, standbyReport: undefined };
     return replace(snapshot, { ...heard, ...nothing, probedAt: startedAt, mismatch });
   }
@@ -188,19 +188,22 @@ function difference(pinned: string | undefined, reported: string | undefined): I
   return { expected: shown(pinned), reported: shown(reported) };
 }
 
-function mismatchOf(snapshot: Snapshot, record: MemberRecord, body: MemberStatus | undefined): string | undefined {
+function mismatchOf(
+  snapshot: Snapshot,
+  record: MemberRecord,
+  body: MemberStatus | undefined,
+): Omit<IdentityMismatch, 'at'> | undefined {
   if (body === undefined) return undefined;
   const scope = difference(snapshot.scope, body.scope);
-  if (scope !== undefined) return `scope ${scope.reported}, expected ${scope.expected}`;
   const name = difference(record.member.name, body.name);
-  if (name !== undefined) return `it is the member ${name.reported}`;
   const system = difference(snapshot.systemIdentifier, body.systemIdentifier);
-  if (system !== undefined) return `system identifier ${system.reported}, expected ${system.expected}`;
-  return record.hasShownIdentity && !showsIdentity(body) ? 'it no longer reports its identity' : undefined;
-}
-
-function isOtherSystem({ systemIdentifier }: Snapshot, body: MemberStatus | undefined): boolean {
-  return difference(systemIdentifier, body?.systemIdentifier) !== undefined;
+  const isOtherSystem = system !== undefined;
+  if (scope !== undefined) return { detail: `scope ${scope.reported}, expected ${scope.expected}`, isOtherSystem };
+  if (name !== undefined) return { detail: `it is the member ${name.reported}`, isOtherSystem };
+  if (isOtherSystem)
+    return { detail: `system identifier ${system.reported}, expected ${system.expected}`, isOtherSystem };
+  const hidesIdentity = record.hasShownIdentity && !showsIdentity(body);
+  return hidesIdentity ? { detail: 'it no longer reports its identity', isOtherSystem } : undefined;
 }
 
 function showsIdentity({ scope, name, systemIdentifier }: MemberStatus): boolean {

@@ -21,6 +21,10 @@ export const CORE_SURVIVORS: readonly Survivor[] = [
     ['standing?.kind', 'standing.kind'],
     ['after?.kind', 'after.kind'],
   ),
+  survivorsOf('core/actions', 'each standing of a table has its evidence', [
+    'evidence?.isHostSilent',
+    'evidence.isHostSilent',
+  ]),
   survivorsOf('core/actions', 'no other standing has the code switchover_due', ["standing?.kind === 'keep'", 'true']),
   survivorsOf('core/actions', 'nothing unknown is due', ['standing === undefined', 'false']),
   survivorsOf('core/actions', 'without a next decision the address differs, and nothing of it is read', [
