@@ -148,6 +148,10 @@ function inStatus(status: string): Wiretap {
   return session({ answers: [readyForQuery(status)] });
 }
 
+function entryOf(name: string, host: string): object {
+  return { name, api_url: `http://${host}:8008/patroni` };
+}
+
 function routeTo(member: string): object {
   return { kind: 'open', targets: [{ member }] };
 }
@@ -230,18 +234,22 @@ it('a session before the first complete round breaks a law', () => {
     at: 1,
     path: '/cluster',
     member: 'pg1',
-    result: { kind: 'answered', body: '"pg1" "pg2"' },
+    result: {
+      kind: 'answered',
+      body: JSON.stringify({ members: [entryOf('pg1', PRIMARY.address), entryOf('pg2', REPLICA.address)] }),
+    },
   };
-  const probes = ['pg1', 'pg2'].map((member) => ({
+  const probes = [PRIMARY, REPLICA].map(({ address }) => ({
     run: 0,
     at: 2,
     path: '/primary',
-    member,
+    host: address,
     result: { kind: 'failed' },
   }));
   const openings = [{ run: 0, at: 3, session: 'w1-1' }];
   expect(broken(FIRST_ROUND, { openings, answers: [document, ...probes] })).toEqual([]);
   expect(broken(FIRST_ROUND, { openings, answers: [document, ...probes.slice(1)] })).toHaveLength(1);
+  expect(broken(FIRST_ROUND, { openings, answers: [{ ...document, result: { kind: 'failed' } }] })).toEqual([]);
 });
 
 it('a read session on a replica that lags, is silent or is left behind breaks a law', () => {
@@ -331,4 +339,8 @@ it('a stop that takes too long, lets clients in or cuts a transaction breaks a l
   expect(broken(SHUTDOWNS, { pointsmen, events: [closed], wiretap: inStatus('T') })).toHaveLength(1);
   const rolledBack = { at: 11_000, event: { kind: 'session_parked', hasAborted: true } };
   expect(broken(SHUTDOWNS, { pointsmen, events: [rolledBack, closed], wiretap: inStatus('T') })).toEqual([]);
+  const parked = { at: 11_000, event: { kind: 'session_parked' } };
+  expect(broken(SHUTDOWNS, { pointsmen, events: [parked, closed], wiretap: inStatus('E') })).toEqual([]);
+  expect(broken(SHUTDOWNS, { pointsmen, events: [parked, closed], wiretap: inStatus('T') })).toHaveLength(1);
+  expect(broken(SHUTDOWNS, { pointsmen, events: [closed], wiretap: inStatus('E') })).toHaveLength(1);
 });

@@ -36,23 +36,28 @@ function cut(scene: Scene, run: number, drainedAt: number): readonly string[] {
     if (of !== run || event.kind !== 'session_closed' || event.reason !== 'shutdown') return [];
     if (at > drainedAt + GRACE_MS + DRAIN_MS - 100) return [];
     const talk = conversations.find(({ client }) => nameOf(client.connection.peer) === event.client);
-    const isOpen = talk !== undefined && isInTransaction(talk) && !isRolledBack(scene, run, event.session);
-    return isOpen ? [`cuts ${talk.session} within a transaction, at ${at.toFixed(1)}`] : [];
+    const status = talk && statusIn(talk);
+    const isOpen = status === 'T' || status === 'E';
+    return isOpen && !isRolledBack(scene, run, event.session, status)
+      ? [`cuts ${talk.session} within a transaction, at ${at.toFixed(1)}`]
+      : [];
   });
 }
 
-/** Its transaction was rolled back for a move, and it has no next server yet. */
-function isRolledBack({ events }: Scene, run: number, session: number): boolean {
+/**
+ * It has no next server yet. Its transaction was rolled back for the move, or had failed before: then nothing was told.
+ */
+function isRolledBack({ events }: Scene, run: number, session: number, status: 'T' | 'E'): boolean {
   const last = events.findLast(
     ({ run: of, event }) =>
       of === run && (event.kind === 'session_parked' || event.kind === 'session_moved') && event.session === session,
   );
-  return last?.event.kind === 'session_parked' && last.event.hasAborted === true;
+  return last?.event.kind === 'session_parked' && (last.event.hasAborted === true || status === 'E');
 }
 
-function isInTransaction({ client }: Conversation): boolean {
-  const status = framesOf(client.answers, false)
+/** As the client knows it. */
+function statusIn({ client }: Conversation): string | undefined {
+  return framesOf(client.answers, false)
     .frames.findLast(({ type }) => type === 'Z')
     ?.body.toString('latin1');
-  return status === 'T' || status === 'E';
 }
