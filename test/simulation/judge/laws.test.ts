@@ -259,6 +259,18 @@ it('a read session on a replica that lags, is silent or is left behind breaks a 
   const answers = [{ ...yes, result: { kind: 'answered', status: 200, body: BODY } }];
   expect(broken(READS, { openings: [opening], answers })).toEqual([]);
   expect(broken(READS, { openings: [opening], answers: [{ ...answers[0], askedAt: 15_000 }] })).toHaveLength(1);
+  const primaryBefore = { ...answers[0], path: '/primary', askedAt: 18_000 };
+  expect(broken(READS, { openings: [opening], answers: [primaryBefore] })).toEqual([]);
+  expect(broken(READS, { openings: [opening], answers: [{ ...primaryBefore, askedAt: 16_000 }] })).toHaveLength(1);
+  const noFallback = { degradedReads: 'none' } as const;
+  expect(broken(READS, { openings: [opening], answers: [primaryBefore], shape: noFallback })).toHaveLength(1);
+  const left = { ...opening, server: { ...server, timeline: 1 } };
+  const onItsOwn = {
+    ...yes,
+    result: { kind: 'answered', status: 200, body: BODY.replace('"timeline":2', '"timeline":1') },
+  };
+  expect(broken(READS, { openings: [left], answers: [onItsOwn] })).toEqual([]);
+  expect(broken(READS, { openings: [left], answers: [...answers, onItsOwn] })).toHaveLength(1);
   const behind = { ...opening, server: { ...server, position: 4_000 } };
   expect(broken(READS, { openings: [behind], answers })).toHaveLength(1);
   const primary = BODY.replace('replica', 'primary').replace('"timeline":2', '"timeline":3');

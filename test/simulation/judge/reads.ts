@@ -2,7 +2,7 @@
 // by policy alone, and in a limited number (G6). The judge knows where the servers truly were: evidence has an age.
 import type { ApiAnswer, Opening } from './observer.ts';
 import type { Scene } from '../scene/scene.ts';
-import { MOST_DEGRADED, MOST_LAG_BYTES, READ_MAX_AGE_MS } from '../scene/site.ts';
+import { MOST_DEGRADED, MOST_LAG_BYTES, READ_MAX_AGE_MS, WRITE_MAX_AGE_MS } from '../scene/site.ts';
 import { wiresOf } from './conversations.ts';
 import type { Law } from './law.ts';
 
@@ -65,19 +65,30 @@ function lagOf({ observer }: Scene, { at, server }: Opening): string | undefined
   return lag > MOST_LAG_BYTES ? `which lacks ${lag} bytes that ${then.name} had ${OLDEST_MS} ms ago` : undefined;
 }
 
+/** As far as an answer has told this Pointsman of a newer timeline. */
 function onOldTimeline({ observer }: Scene, opening: Opening): readonly string[] {
-  const { at, server } = opening;
+  const { at, run, server } = opening;
   const then = observer.samples.findLast((sample) => sample.at <= at - OLDEST_MS)?.primary;
   if (server?.isInRecovery !== true || then === undefined || then.timeline <= server.timeline) return [];
+  const isTold = observer.answers.some(
+    (one) => one.run === run && one.at <= at && timelineIn(bodyOf(one)) > server.timeline,
+  );
+  if (!isTold) return [];
   return [`${inWords(opening)} on timeline ${server.timeline}, and ${then.name} was on ${then.timeline} long before`];
 }
 
-/** The newest yes of a replica, and its timeline, as its API told them to this Pointsman. */
-function onOldEvidence({ observer, cluster }: Scene, opening: Opening): readonly string[] {
+/**
+ * The newest yes of a replica, and its timeline, as its API told them to this Pointsman. With a fallback it may have
+ * been the primary a moment ago.
+ */
+function onOldEvidence({ observer, cluster, plan }: Scene, opening: Opening): readonly string[] {
   const { at, run, member, server } = opening;
   if (server?.isInRecovery !== true) return [];
   const told = observer.answers.filter((one) => one.run === run && one.at <= at && one.at > at - REFUSED_MS);
-  const yes = told.findLast((one) => one.member === member && isYes(one, '/replica'));
+  const mayBePrimary = plan.shape.degradedReads !== 'none';
+  const wasPrimary = (one: ApiAnswer): boolean =>
+    mayBePrimary && isYes(one, '/primary') && at - one.askedAt <= WRITE_MAX_AGE_MS + LATE_MS;
+  const yes = told.findLast((one) => one.member === member && (isYes(one, '/replica') || wasPrimary(one)));
   const ageMs = at - (yes?.askedAt ?? -Infinity);
   if (ageMs > READ_MAX_AGE_MS + LATE_MS) return [`${inWords(opening)}, whose last yes is ${ageMs.toFixed(0)} ms old`];
   const isOwn = (body: string): boolean => body.includes(cluster.systemIdentifier);

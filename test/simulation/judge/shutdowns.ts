@@ -36,7 +36,8 @@ function cut(scene: Scene, run: number, drainedAt: number): readonly string[] {
     if (of !== run || event.kind !== 'session_closed' || event.reason !== 'shutdown') return [];
     if (at > drainedAt + GRACE_MS + DRAIN_MS - 100) return [];
     const talk = conversations.find(({ client }) => nameOf(client.connection.peer) === event.client);
-    const status = talk && statusIn(talk);
+    if (talk === undefined) return [];
+    const status = statusIn(talk);
     const isOpen = status === 'T' || status === 'E';
     return isOpen && !isRolledBack(scene, run, event.session, status)
       ? [`cuts ${talk.session} within a transaction, at ${at.toFixed(1)}`]

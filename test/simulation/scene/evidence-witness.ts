@@ -23,12 +23,14 @@ interface Evidence {
   /** When it was answered. */
   yesAt: number;
   noAt: number;
+  /** Its API refused. If its server refuses, too, that is a no; this is not seen here. */
+  refusedAt: number;
   timeline: number;
 }
 
 /** A primary below the highest timeline is refused for so long at least (guarantees.md: timelines). Milliseconds. */
 const REFUSED_MS = 29_000;
-const NEVER: Evidence = { yesAskedAt: -Infinity, yesAt: -Infinity, noAt: -Infinity, timeline: 0 };
+const NEVER: Evidence = { yesAskedAt: -Infinity, yesAt: -Infinity, noAt: -Infinity, refusedAt: -Infinity, timeline: 0 };
 const WRITES = /INSERT INTO writes|SELECT transfer\(|^COMMIT/;
 /** A startup packet of protocol 3.0 begins so, behind its length. */
 const PROTOCOL_3 = '\0\u0003\0\0';
@@ -53,6 +55,7 @@ export class EvidenceWitness implements Witness {
     if (!/^\/(?:primary|replica)/.test(path)) return;
     const { host } = api.address;
     const before = this.#evidence.get(host) ?? NEVER;
+    if (result.kind === 'refused') this.#evidence.set(host, { ...before, refusedAt: this.#clock.now() });
     if (result.kind !== 'answered' || this.#gone.has(host)) return;
     const node = nodeOf(result.body);
     if (node === undefined || node.systemIdentifier !== this.#limits.systemIdentifier) return;
@@ -114,9 +117,9 @@ export class EvidenceWitness implements Witness {
     const highest = this.#highest;
     const isFenced = timeline < highest.timeline && now - highest.at < REFUSED_MS && now - highest.at > delayMs;
     if (isFenced) this.broken.push(`G2: a write session opens at ${host}, below timeline ${highest.timeline}`);
-    for (const [other, { yesAskedAt, noAt, timeline: its, yesAt }] of this.#evidence) {
-      const isRival = other !== host && its === timeline && yesAskedAt > noAt && now - yesAskedAt < writeMaxAgeMs;
-      if (isRival && now - yesAt > delayMs) {
+    for (const [other, { yesAskedAt, noAt, refusedAt, timeline: its, yesAt }] of this.#evidence) {
+      const isYes = yesAskedAt > Math.max(noAt, refusedAt) && now - yesAskedAt < writeMaxAgeMs;
+      if (other !== host && its === timeline && isYes && now - yesAt > delayMs) {
         this.broken.push(`G1: a write session opens at ${host}, while ${other} is a primary of its timeline, too`);
       }
     }
