@@ -7,8 +7,10 @@ export interface SeedReport {
   readonly seed: number;
   readonly broken: readonly string[];
   readonly situations: readonly string[];
-  /** The same for the same history, byte for byte. Empty: the history ended its process. */
+  /** The same for the same history, byte for byte. */
   readonly hash: string;
+  /** The history ended its process, so it has no hash and no story. */
+  readonly hasEndedProcess?: true;
 }
 
 /** `ready` comes first, when the program is loaded. */
@@ -35,7 +37,8 @@ export class SeedPlayer {
     const onMessage = (report: SeedReport): void => resolve(report);
     const onExit = (code: number | null, signal: string | null): void => {
       this.#child = undefined;
-      resolve({ seed, broken: [`the history ended its process: ${signal ?? code}`], situations: [], hash: '' });
+      const broken = [`the history ended its process: ${signal ?? `code ${code}`}`];
+      resolve({ seed, broken, situations: [], hash: '', hasEndedProcess: true });
     };
     child.on('message', onMessage).on('exit', onExit).send(seed);
     const report = await promise;

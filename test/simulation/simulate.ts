@@ -44,9 +44,9 @@ const PROGRESS_MS = 10_000;
 /** So many stories are told behind a run of many seeds. */
 const STORIES = 3;
 
-/** Returns the seeds whose histories broke a law. */
-async function runMany(from: number, count: number): Promise<readonly number[]> {
-  const broken: number[] = [];
+/** Returns the histories that broke a law or ended their processes. */
+async function runMany(from: number, count: number): Promise<readonly SeedReport[]> {
+  const broken: SeedReport[] = [];
   const reached = new Map(SITUATION_NAMES.map((name) => [name, 0]));
   const interrupt = new AbortController();
   const begin = Date.now();
@@ -55,11 +55,12 @@ async function runMany(from: number, count: number): Promise<readonly number[]> 
     const perSecond = (done * 1_000) / Math.max(1, Date.now() - begin);
     return `${done} seeds, ${broken.length} with a broken law, ${perSecond.toFixed(1)} a second`;
   };
-  const onReport = ({ seed, broken: sentences, situations }: SeedReport): boolean => {
+  const onReport = (report: SeedReport): boolean => {
+    const { seed, broken: sentences, situations } = report;
     done += 1;
     for (const name of situations) reached.set(name, (reached.get(name) ?? 0) + 1);
     if (sentences.length > 0) {
-      broken.push(seed);
+      broken.push(report);
       console.log(`seed ${seed}: ${sentences[0]}`);
     }
     return true;
@@ -89,7 +90,8 @@ if (without !== undefined && process.env['POINTSMAN_WITHOUT'] !== without) {
 } else if (seed === undefined) {
   const broken = await runMany(options.from, options.seeds);
   process.exitCode = broken.length > 0 ? 1 : 0;
-  for (const one of broken.slice(0, STORIES)) console.log(`\n${storyOf(one, await shrink(await runSeed(one)))}`);
+  const told = broken.filter(({ hasEndedProcess }) => !hasEndedProcess).slice(0, STORIES);
+  for (const { seed: one } of told) console.log(`\n${storyOf(one, await shrink(await runSeed(one)))}`);
 } else {
   const outcome = await runSeed(seed);
   const told = options.story && outcome.broken.length > 0 ? await shrink(outcome) : outcome;

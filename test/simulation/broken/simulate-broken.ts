@@ -5,7 +5,7 @@ import type { SeedReport } from '../seed-player.ts';
 import { SEEDS_OF_CI, simulateSeeds } from '../simulate-seeds.ts';
 import { LOAD_BEARING_LINES, type LoadBearingLine } from './lines.ts';
 
-/** The first history that breaks a law. Undefined: none. Rejects when the line cannot be taken out. */
+/** The first history that breaks a law. Undefined: none. Rejects when the line cannot be taken out, or a process ends. */
 async function brokenBy({ name }: LoadBearingLine): Promise<SeedReport | undefined> {
   const broken: SeedReport[] = [];
   const onReport = (report: SeedReport): boolean => {
@@ -13,6 +13,7 @@ async function brokenBy({ name }: LoadBearingLine): Promise<SeedReport | undefin
     return broken.length === 0;
   };
   await simulateSeeds({ from: 1, count: SEEDS_OF_CI, onReport, without: name });
+  if (broken[0]?.hasEndedProcess) throw new Error(`without ${name}: seed ${broken[0].seed}: ${broken[0].broken[0]}`);
   return broken[0];
 }
 
