@@ -306,6 +306,10 @@ describe('the cluster', () => {
       database_system_identifier: '7799999999999999999',
       patroni: { name: 'pg2', scope: 'main' },
     });
+    // A second one finds the place taken.
+    scene.cluster.replace('pg2')();
+    expect(scene.cluster.strangers).toHaveLength(1);
+    expect(await scene.statuses('/primary')).toEqual([200, 200, 503]);
     giveBack();
     await scene.world.run(5_000);
     expect(await scene.statuses('/replica')).toEqual([503, 200, 200]);

@@ -157,6 +157,8 @@ export class SimulatedCluster {
    */
   replace(name: string): () => void {
     const member = this.member(name);
+    // A stranger is there already, and gives the place back in its own time.
+    if (member.manager.isAway) return () => {};
     member.remove();
     this.#world.note(`${name}: another cluster has this address now`);
     const other = new SimulatedCluster(this.#world, {
