@@ -23,7 +23,7 @@ export interface Action extends Pick<Leave, 'cause' | 'why'> {
 
 const REMOVED = leave('removed', { code: 'never_answered' });
 
-/** For the sessions at the old address. If its host was silent, nobody is there, and its new address ends no silence. */
+/** For the sessions at the old address. If its host was silent, nobody is there: its new address ends no silence. */
 function movedAway({ exclusive }: PoolPolicy, { why: { evidence } }: Standing): Leave {
   if (exclusive || evidence?.isHostSilent !== true) return REMOVED;
   const why = { code: 'vanished', since: evidence.silentSince, detail: 'it has another address now' } as const;

@@ -10,16 +10,16 @@ import type {
   ProbeObservation,
   ProbeOutcome,
 } from '../model/observation.ts';
+import { difference, mismatchOf, showsIdentity } from './identity.ts';
 import { nextUnreplayedSince } from './replay-standstill.ts';
 import { nextSelfReport, type SelfReport } from './self-report.ts';
 import { nextMissing, nextTrail } from './staleness.ts';
 import type { RoutingPolicy } from '../model/policy.ts';
 import { withAgreement } from './refused-primary.ts';
-import { shown } from '../model/printable.ts';
 import { checksOf } from './next-check.ts';
 import { nextPositions } from './reported-positions.ts';
 import { isDead, newRecord, refusesBoth } from './snapshot.ts';
-import type { CheckRecord, IdentityMismatch, MemberRecord, Snapshot, StandbyReport } from './snapshot.ts';
+import type { CheckRecord, MemberRecord, Snapshot, StandbyReport } from './snapshot.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import { nextUnsentTime } from './unsent-probes.ts';
 import { judge, ruleOut, type Verdict } from './verdict.ts';
@@ -159,7 +159,7 @@ function selfReportOf(
   return nextSelfReport(record.selfReport, { check, status, body, at }, policy.probe.readMaxAgeMs);
 }
 
-/** After enough of them the host counts as gone (vanished.ts): no open port brings it back, but an answer of its API. */
+/** After enough of them the host counts as gone (vanished.ts): only an answer of its API brings it back. */
 function nextSilentProbes({ probe }: RoutingPolicy, before: number, outcome: ProbeOutcome): number {
   if (isUnheard(outcome) && outcome.postgres === 'silent') return before + 1;
   // The port was not tried, or this process stood still meanwhile: that tells nothing.
@@ -180,34 +180,6 @@ function refused(policy: RoutingPolicy, record: MemberRecord, at: Instant): Read
   const verdict: Verdict = { kind: 'negative', why: { code: 'refused' } };
   const checks = checksOf(policy).map(({ text }) => text);
   return new Map(checks.map((text) => [text, nextCheckRecord(policy, record.checks.get(text), { verdict, at })]));
-}
-
-/** Both are printable. Undefined: they are the same, or one of them is not known. */
-function difference(pinned: string | undefined, reported: string | undefined): IdentityDifference | undefined {
-  if (pinned === undefined || reported === undefined || pinned === reported) return undefined;
-  return { expected: shown(pinned), reported: shown(reported) };
-}
-
-function mismatchOf(
-  snapshot: Snapshot,
-  record: MemberRecord,
-  body: MemberStatus | undefined,
-): Omit<IdentityMismatch, 'at'> | undefined {
-  if (body === undefined) return undefined;
-  const scope = difference(snapshot.scope, body.scope);
-  const name = difference(record.member.name, body.name);
-  const system = difference(snapshot.systemIdentifier, body.systemIdentifier);
-  const isOtherSystem = system !== undefined;
-  if (scope !== undefined) return { detail: `scope ${scope.reported}, expected ${scope.expected}`, isOtherSystem };
-  if (name !== undefined) return { detail: `it is the member ${name.reported}`, isOtherSystem };
-  if (isOtherSystem)
-    return { detail: `system identifier ${system.reported}, expected ${system.expected}`, isOtherSystem };
-  const hidesIdentity = record.hasShownIdentity && !showsIdentity(body);
-  return hidesIdentity ? { detail: 'it no longer reports its identity', isOtherSystem } : undefined;
-}
-
-function showsIdentity({ scope, name, systemIdentifier }: MemberStatus): boolean {
-  return scope !== undefined || name !== undefined || systemIdentifier !== undefined;
 }
 
 function takeAnswer(
@@ -294,11 +266,6 @@ function nextStandbyReport(
   const isProven =
     by === 'pooler' && body?.role === 'primary' && answers.every(({ now }) => now !== undefined && now.at > at);
   return isProven ? { ...report, isStale: true } : report;
-}
-
-interface IdentityDifference {
-  readonly expected: string;
-  readonly reported: string;
 }
 
 type Highest = Pick<Snapshot, 'highestTimeline' | 'highestTimelineBy'>;

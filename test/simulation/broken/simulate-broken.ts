@@ -5,7 +5,7 @@ import type { SeedReport } from '../seed-player.ts';
 import { SEEDS_OF_CI, simulateSeeds } from '../simulate-seeds.ts';
 import { LOAD_BEARING_LINES, type LoadBearingLine } from './lines.ts';
 
-/** The first history that breaks a law. Undefined: none. Rejects when the line cannot be taken out, or a process ends. */
+/** The first history that breaks a law. Undefined: none. Rejects when the line cannot be taken out. */
 async function brokenBy({ name }: LoadBearingLine): Promise<SeedReport | undefined> {
   const broken: SeedReport[] = [];
   const onReport = (report: SeedReport): boolean => {

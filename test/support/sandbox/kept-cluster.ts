@@ -27,7 +27,7 @@ export const fromKept: Initialize = async (bin, runAs, target) => {
   return SUPERUSER_PASSWORD;
 };
 
-/** Of the tests that do not test the start of a sandbox. */
+/** A sandbox for tests of other things than its start. */
 export function startKeptSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   return startSandbox({ initialize: fromKept, ...options });
 }

@@ -97,7 +97,7 @@ describe('the actions for the step to the next table', () => {
       expect(atOldAddress('pg-2', news)).toEqual(['read removed drain never_answered']);
     });
 
-    test('that is the primary: its write sessions end as those of a member that is gone, and none of them moves', () => {
+    test('that is the primary: its write sessions end as those of a member that is gone, and none moves', () => {
       expect(atOldAddress('pg-1', silent({ at: 1000 }))).toContain('write removed close never_answered');
     });
   });

@@ -83,8 +83,8 @@ test('a server of another cluster has no timeline', () => {
   const record = snapshot.members.get('pg-2');
   if (record === undefined) throw new Error('pg-2 is a member');
   const order = orderWith(() => snapshot);
-  const mismatch = { at: 2, detail: 'another system identifier' };
-  const other = { ...snapshot, members: new Map([['pg-2', { ...record, mismatch } as typeof record]]) };
+  const mismatch = { at: 2, detail: 'another system identifier', isOtherSystem: true };
+  const other = { ...snapshot, members: new Map([['pg-2', { ...record, mismatch }]]) };
   const strangers = orderWith(() => other);
   expect(order.shown('pg-2', STANDBY, record.member.postgres)).toMatchObject({ timeline: 1 });
   expect(strangers.shown('pg-2', STANDBY, record.member.postgres)).toMatch(/timeline of pg-2 is not known/);
