@@ -1,5 +1,5 @@
-// Directories that are dear to make and the same for every test (a database cluster, a compiled program): made once, and
-// kept for the next test and the next run.
+// Directories that are dear to make and the same for every test (a database cluster, a compiled program): made once and
+// kept, for the next test and the next run.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
