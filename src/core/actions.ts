@@ -76,8 +76,10 @@ function departure(
 ): LeaveTerms | undefined {
   const before = previous.standings.get(member);
   if (before === undefined) return undefined;
-  const isMoved = !isSameAddress(previous.addresses.get(member), next?.addresses.get(member));
-  const after = isMoved ? movedAway(pool, before) : next?.standings.get(member);
+  const address = next?.addresses.get(member);
+  const isMoved = !isSameAddress(previous.addresses.get(member), address);
+  const gone = address === undefined ? REMOVED : movedAway(pool, before);
+  const after = isMoved ? gone : next?.standings.get(member);
   if (after?.kind !== 'leave') return undefined;
   const left = departed(pool, next?.route, after, causeOf(before, after));
   if (before.kind !== 'leave') return left;

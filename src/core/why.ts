@@ -73,7 +73,7 @@ export interface Evidence {
   readonly streak?: { readonly count: number; readonly needed: number } | undefined;
   /** The member has not answered since then. */
   readonly silentSince?: Instant | undefined;
-  /** Its API and its PostgreSQL port were silent at the newest probe. */
+  /** Its API and its PostgreSQL port were silent at the newest probe that tells it, or it has vanished. */
   readonly isHostSilent?: boolean | undefined;
   readonly vouch?: { readonly by: MemberName; readonly at: Instant } | undefined;
   readonly mismatchAt?: Instant | undefined;

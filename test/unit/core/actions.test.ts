@@ -97,6 +97,14 @@ describe('the actions for the step to the next table', () => {
       expect(atOldAddress('pg-2', news)).toEqual(['read removed drain never_answered']);
     });
 
+    test('that has none any more, and that was silent: they drain, and are not told of another address', () => {
+      const news = silent({ member: 'pg-2', at: 1000 });
+      const next = aTable(aPolicy({ pools: [aWritePool()] }), 2000, ...ROUND, news);
+      const actions = planActions(SLOW, aTable(SLOW, 1900, ...ROUND, news), next);
+      const own = actions.filter(({ member }) => member === 'pg-2');
+      expect(own).toMatchObject([{ cause: 'removed', mode: 'drain' }]);
+    });
+
     test('that is the primary: its write sessions end as those of a member that is gone, and none moves', () => {
       expect(atOldAddress('pg-1', silent({ at: 1000 }))).toContain('write removed close never_answered');
     });
