@@ -5,6 +5,7 @@ import type { Handover } from '../core/snapshot.ts';
 import type { Clock } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { MovesPolicy } from '../model/moves.ts';
+import type { PoolName } from '../model/policy.ts';
 import type { ClusterControl, ClusterOperation } from './control.ts';
 import { ChangeWaiter } from './switchover/change-waiter.ts';
 
@@ -16,12 +17,16 @@ export interface RestartInPlaceOptions {
   readonly handOver: (handover: Handover | undefined) => void;
   /** Sessions on the member in all processes. Never rejects. */
   readonly sessions: (member: MemberName) => Promise<number>;
+  /** The pools in which the member takes new sessions now. */
+  readonly pools: (member: MemberName) => readonly PoolName[];
 }
 
 /** How often the number of sessions is read. Milliseconds. */
 const POLL_MS = 25;
 /** After the end of the time for transactions: workers report with a delay. Milliseconds. */
 const SLACK_MS = 500;
+/** A member that takes no sessions by then is left to the operator. Milliseconds. */
+const RETURN_MS = 10_000;
 
 type Restart = Extract<ClusterOperation, { kind: 'restart' }>;
 
@@ -35,14 +40,22 @@ export function withParking(control: ClusterControl, site: RestartInPlaceOptions
       if (!isNow || site.moves() === undefined || (await control.plan(operation)).kind === 'unreadable') {
         return control.perform(operation);
       }
-      try {
-        await takeSessions(operation, site);
-        return await control.perform(operation);
-      } finally {
-        site.handOver(undefined);
-      }
+      const pools = site.pools(operation.member);
+      const result = await withoutSessions(operation, site, () => control.perform(operation));
+      // Else the next restart of a rolling one could leave a pool without a member: the API is ahead of our probes.
+      if (result.kind === 'done') await untilBack(operation, pools, site);
+      return result;
     },
   };
+}
+
+async function withoutSessions<T>(operation: Restart, site: RestartInPlaceOptions, act: () => Promise<T>): Promise<T> {
+  try {
+    await takeSessions(operation, site);
+    return await act();
+  } finally {
+    site.handOver(undefined);
+  }
 }
 
 /** Resolves when the member has no session any more, or the time for its transactions is over. */
@@ -56,4 +69,18 @@ async function takeSessions(
   handOver({ operation: 'restart', member, phase: 'drain', since, mostMs, transactionMs: waitMs });
   const news = new ChangeWaiter(clock);
   while (clock.now() < since + waitMs + SLACK_MS && (await sessions(member)) > 0) await news.next(POLL_MS);
+}
+
+/** Resolves when the member takes sessions as `before`, or in another pool because its role has changed. */
+async function untilBack(
+  { member }: Restart,
+  before: readonly PoolName[],
+  { clock, pools }: RestartInPlaceOptions,
+): Promise<void> {
+  const isBack = (): boolean => {
+    const now = pools(member);
+    return before.every((pool) => now.includes(pool)) || now.some((pool) => !before.includes(pool));
+  };
+  const news = new ChangeWaiter(clock);
+  for (const endsAt = clock.now() + RETURN_MS; !isBack() && clock.now() < endsAt;) await news.next(POLL_MS);
 }

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { ClusterControl, ClusterOperation } from '../../../src/cluster/control.ts';
 import { withParking } from '../../../src/cluster/restart-in-place.ts';
 import type { RestartInPlaceOptions } from '../../../src/cluster/restart-in-place.ts';
+import type { OperationResult } from '../../../src/documents/cluster-documents.ts';
 import type { Handover } from '../../../src/core/snapshot.ts';
 import { fakeControl } from '../../support/fakes/fake-control.ts';
 import type { FakeControl } from '../../support/fakes/fake-control.ts';
@@ -16,6 +17,7 @@ let control: FakeControl;
 let handovers: (Handover | undefined)[];
 let sessions: number;
 let moves: typeof MOVES | undefined;
+let pools: readonly string[];
 
 beforeEach(() => {
   clock = new ManualClock();
@@ -23,6 +25,7 @@ beforeEach(() => {
   handovers = [];
   sessions = 2;
   moves = MOVES;
+  pools = [];
 });
 
 function parking(): ClusterControl {
@@ -31,6 +34,7 @@ function parking(): ClusterControl {
     moves: () => moves,
     handOver: (handover) => void handovers.push(handover),
     sessions: () => Promise.resolve(sessions),
+    pools: () => pools,
   };
   return withParking(control, site);
 }
@@ -67,6 +71,54 @@ test('the handover ends whatever the answer is', async () => {
   control.result = () => Promise.reject(new Error('no answer'));
   await expect(parking().perform(RESTART)).rejects.toThrow('no answer');
   expect(handovers).toEqual([expect.anything(), undefined]);
+});
+
+/** It leaves its pools while it restarts. */
+function restarts(): OperationResult {
+  pools = [];
+  return { kind: 'done', text: 'done', reason: 'ok' };
+}
+
+/** Restarts the member, which is in the pool `read` before. Returns the time that the end took after the answer. */
+async function tookAfterTheAnswer(...later: readonly (readonly [number, readonly string[]])[]): Promise<number> {
+  sessions = 0;
+  pools = ['read'];
+  control.result = restarts;
+  const answeredAt = clock.now();
+  let endedAt: number | undefined;
+  void parking()
+    .perform(RESTART)
+    .then(() => (endedAt = clock.now()));
+  for (const [atMs, now] of later) {
+    await clock.advance(answeredAt + atMs - clock.now());
+    pools = now;
+  }
+  await clock.advance(60_000);
+  return (endedAt ?? Infinity) - answeredAt;
+}
+
+test('it ends when the member takes sessions in its pools again', async () => {
+  expect(await tookAfterTheAnswer([500, ['read']])).toBe(525);
+  expect(handovers).toHaveLength(2);
+});
+
+test('it ends when the member takes sessions in another pool, because its role has changed', async () => {
+  expect(await tookAfterTheAnswer([800, ['write']])).toBe(825);
+});
+
+test('it ends after ten seconds for a member that does not come back', async () => {
+  expect(await tookAfterTheAnswer()).toBe(10_000);
+});
+
+test('no member is waited for that was in no pool before, or whose restart was refused', async () => {
+  sessions = 0;
+  await parking().perform(RESTART);
+  pools = ['read'];
+  control.result = () => {
+    pools = [];
+    return { kind: 'precondition', status: 503, text: 'no', reason: 'no' };
+  };
+  expect(await parking().perform(RESTART)).toMatchObject({ kind: 'precondition' });
 });
 
 test('a restart that a rule refuses takes no session', async () => {
