@@ -289,10 +289,10 @@ it('a write behind the bound breaks a law', () => {
 
 it('a member that counts as dead without a refusal breaks a law', () => {
   const event = { kind: 'standing_changed', pool: 'read', member: 'pg2', to: { kind: 'leave', cause: 'dead' } };
-  const answer = { run: 0, member: 'pg2', at: 4_900, result: { kind: 'refused' } };
-  expect(broken(DEATHS, { events: [{ at: 5_000, event }], answers: [answer] })).toEqual([]);
-  const local = { ...answer, result: { kind: 'failed', cause: 'local' } };
-  expect(broken(DEATHS, { events: [{ at: 5_000, event }], answers: [local] })).toHaveLength(1);
+  const answer = { run: 0, member: 'pg2', at: 4_900, path: '/primary', result: { kind: 'refused' } };
+  const document = { ...answer, path: '/cluster', result: { kind: 'answered', status: 200 } };
+  expect(broken(DEATHS, { events: [{ at: 5_000, event }], answers: [answer, document] })).toEqual([]);
+  expect(broken(DEATHS, { events: [{ at: 5_000, event }], answers: [document] })).toHaveLength(1);
 });
 
 it('a switchover that does not end breaks a law, and so does a hold without one', () => {
