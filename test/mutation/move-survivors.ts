@@ -52,6 +52,7 @@ export const MOVE_SURVIVORS: readonly Survivor[] = [
     ['reached.login.isUnnamedRefused || !hasUnnamed', 'false'],
     ['reached.login.isUnnamedRefused || !hasUnnamed', 'reached.login.isUnnamedRefused && !hasUnnamed'],
   ),
+  survivorsOf('proxy/moves/loss-inquiry', 'an entrance that is neither open nor closed is silent', ["'silent'", '""']),
   survivorsOf(
     'proxy/moves/continuity',
     'a session at a server counts on the member that has told its state, which is a primary',
