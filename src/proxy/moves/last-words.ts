@@ -11,7 +11,7 @@ const CRASH_SHUTDOWN = '57P02';
 /** ErrorResponse, and the NoticeResponse that comes before a bare end. */
 const ERROR = 0x45;
 const NOTICE = 0x4e;
-/** PostgreSQL's last words are shorter than this. Bytes. */
+/** PostgreSQL's last words are shorter than this, all of them together. Bytes. */
 const LONGEST = 8_192;
 
 export class LastWords {
@@ -56,7 +56,9 @@ function mayBeLastWords(bytes: Uint8Array): boolean {
   while (at < bytes.length) {
     if (bytes[at] !== ERROR && bytes[at] !== NOTICE) return false;
     const end = endOf(bytes, at);
-    if (end === undefined || end > bytes.length) return bytes.length - at <= LONGEST && (end ?? 0) - at <= LONGEST;
+    if (end === undefined) return true;
+    if (end > LONGEST) return false;
+    if (end > bytes.length) return true;
     if (!refusesForNow(sqlStateOf(bytes, at + HEADER, end - at - HEADER))) return false;
     at = end;
   }
@@ -65,13 +67,13 @@ function mayBeLastWords(bytes: Uint8Array): boolean {
 
 /** `words`: whole messages, perhaps with a part of one behind them. */
 function says(words: Uint8Array, sqlState: string): boolean {
-  for (let at = 0; at < words.length;) {
+  let at = 0;
+  for (;;) {
     const end = endOf(words, at);
     if (end === undefined || end > words.length) return false;
     if (sqlStateOf(words, at + HEADER, end - at - HEADER) === sqlState) return true;
     at = end;
   }
-  return false;
 }
 
 function endOf(bytes: Uint8Array, at: number): number | undefined {

@@ -1,6 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, test } from 'vitest';
 import { isForAll, LastWords, maybeForOne } from '../../../../src/proxy/moves/last-words.ts';
 import { encodeErrorResponse } from '../../../../src/wire/messages/error-response.ts';
+import { errorOf } from '../../../support/sockets/messages.ts';
 
 const fatal = (sqlState: string): Uint8Array => encodeErrorResponse({ sqlState, message: 'the end' });
 /** The same fields in a NoticeResponse. */
@@ -49,6 +50,11 @@ describe('the meaning of last words', () => {
   });
 });
 
+test('the part of a message behind them says nothing', () => {
+  const bytes = Uint8Array.of(...warning('57P01'), ...fatal('57P02').subarray(0, -1));
+  expect([isForAll(bytes), maybeForOne(bytes)]).toEqual([false, true]);
+});
+
 describe('other words', () => {
   it.each(['57P05', '57P04', '25P03', '40001', '53200'])('pass at once: FATAL %s', (sqlState) => {
     expect(words.take(fatal(sqlState))).toEqual(fatal(sqlState));
@@ -66,9 +72,24 @@ describe('other words', () => {
     expect(words.take(bytes)).toEqual(bytes);
   });
 
-  it('pass when they are too long', () => {
-    const long = Uint8Array.of('E'.charCodeAt(0), 0, 0, 0x40, 0, ...fatal('57P01').subarray(5));
-    expect(words.take(long)).toEqual(long);
+  it('pass when they are too long, as soon as that is known', () => {
+    const ofSize = (size: number): Uint8Array => {
+      const fields = ['SFATAL', 'C57P01', 'M'];
+      return errorOf([...fields.slice(0, -1), `M${'x'.repeat(size - errorOf(fields).length)}`]);
+    };
+    expect(words.take(ofSize(8_192))).toBeUndefined();
+    words.release();
+    const header = Uint8Array.from(ofSize(8_193).subarray(0, 5));
+    expect(words.take(header.subarray(0, 4))).toBeUndefined();
+    expect(words.take(header.subarray(4))).toEqual(header);
+  });
+
+  it('pass when there are too many: a server may not fill the memory with them', () => {
+    const one = warning('57P01');
+    const most = Math.floor(8_192 / one.length);
+    for (let count = 0; count < most; count += 1) expect(words.take(one)).toBeUndefined();
+    expect(words.take(one)).toHaveLength((most + 1) * one.length);
+    expect(words.release()).toBeUndefined();
   });
 
   it.each([0x53, 0x41, 0x5a, 0x54])('pass: a message of type %i', (type) => {
