@@ -52,6 +52,18 @@ export const MOVE_SURVIVORS: readonly Survivor[] = [
     ['reached.login.isUnnamedRefused || !hasUnnamed', 'false'],
     ['reached.login.isUnnamedRefused || !hasUnnamed', 'reached.login.isUnnamedRefused && !hasUnnamed'],
   ),
+  survivorsOf('proxy/moves/move-attempt', 'the pool of a session is known, as it was last', [
+    'pool === undefined',
+    'false',
+  ]),
+  survivorsOf(
+    'proxy/moves/last-words',
+    'each message that is kept has a code, and no code ends with the type of the next one',
+    ['end - at - HEADER', 'end - at + HEADER'],
+    ['end - at', 'end + at'],
+  ),
+  survivorsOf('proxy/moves/turns', 'no queue is empty', ['session === undefined', 'false']),
+  survivorsOf('proxy/moves/turns', 'it saves a look at the route for each role', ['!routed.has(pool)', 'true']),
   survivorsOf('proxy/moves/loss-inquiry', 'an entrance that is neither open nor closed is silent', ["'silent'", '""']),
   survivorsOf(
     'proxy/moves/continuity',

@@ -47,15 +47,14 @@ export class Turns {
   readonly #queues = new Map<string, RoleQueue>();
   /** Their logins are under way. */
   readonly #moving = new Set<Traveller>();
-  #bucket: TokenBucket;
-  #perSecond: number;
+  /** The first turn makes one of the rate that is in force. */
+  #bucket = new TokenBucket(1, 0);
+  #perSecond: number | undefined;
   #cancelPump = nothing;
 
   constructor(options: TurnsOptions) {
     this.#options = options;
     this.#clock = sharedClock(options.clock);
-    this.#perSecond = options.policy()?.perSecond ?? 1;
-    this.#bucket = new TokenBucket(this.#perSecond, this.#clock.now());
   }
 
   /** It waits for its turn, which comes with `pump` at the earliest. `isRepeated`: an attempt of it has failed. */
@@ -96,7 +95,6 @@ export class Turns {
   /** Sessions travel, as far as routes and limits allow. */
   readonly pump = (): void => {
     this.#cancelPump();
-    if (this.#queues.size === 0) return;
     const now = this.#clock.now();
     const { concurrent, perSecond } = this.#options.policy() ?? NO_LONGER;
     if (perSecond !== this.#perSecond) this.#bucket = new TokenBucket((this.#perSecond = perSecond), now);
