@@ -7,6 +7,7 @@ import { Pipeline } from './pipeline.ts';
 const NO_STATEMENT = '_pointsman: the transaction was ended by a planned change of its server';
 /** The SQLSTATE invalid_sql_statement_name. */
 const UNKNOWN_STATEMENT = '26000';
+const FAILURE = 'its failure';
 const LONGEST_ANSWER = 10_000;
 
 export type FailedTransactionStep = TalkStep<{
@@ -25,7 +26,7 @@ export class FailedTransaction {
   start(): Uint8Array {
     const pipeline = this.#pipeline.run('BEGIN', 'BEGIN');
     return pipeline
-      .describe('its failure', NO_STATEMENT, () => {})
+      .describe(FAILURE, NO_STATEMENT, () => {})
       .sync()
       .send();
   }
@@ -34,7 +35,9 @@ export class FailedTransaction {
     const end = this.#pipeline.take(chunk);
     if (end === undefined) return { kind: 'wait' };
     const { error: found } = end;
-    const isDone = end.kind === 'ready' && found?.sqlState === UNKNOWN_STATEMENT && this.#pipeline.isUnclean();
+    // An end of BEGIN with that error leaves no transaction.
+    const isItsOwn = found?.request === FAILURE && found.sqlState === UNKNOWN_STATEMENT;
+    const isDone = isItsOwn && this.#pipeline.isUnclean();
     const error = isDone ? undefined : (found ?? { sqlState: '', message: 'the answer is not understood' });
     return { kind: 'done', error, parameters: this.#parameters, rest: this.#pipeline.rest() };
   }

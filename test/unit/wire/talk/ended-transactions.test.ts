@@ -57,6 +57,18 @@ describe('a rollback before a question', () => {
     expect(taken).toEqual(['news']);
   });
 
+  test('an answer to it in parts is read to its end', () => {
+    const question = new RollbackQuestion({
+      start: () => new Uint8Array(0),
+      take: (chunk) =>
+        chunk[0] === 1 ? { kind: 'wait' } : { kind: 'done', result: STATE, toClient: new Uint8Array(0) },
+    });
+    question.start();
+    question.take(ROLLED_BACK);
+    expect(question.take(Uint8Array.of(1))).toEqual({ kind: 'wait' });
+    expect(question.take(Uint8Array.of(2))).toEqual({ kind: 'done', result: STATE, toClient: new Uint8Array(TOLD) });
+  });
+
   test.each([
     ['a transaction is left', [...RAN, complete('ROLLBACK'), CLOSED, readyForQuery('T')], 'is not understood'],
     ['the rollback was cancelled', [error('57014'), readyForQuery('E')], 'no'],
@@ -77,7 +89,9 @@ describe('a transaction that has failed', () => {
 
   test('is begun, fails, and leaves no statement of ours', () => {
     const failing = new FailedTransaction();
-    expect(summary(failing.start())).toBe('PBECDS');
+    const sent = failing.start();
+    expect(summary(sent)).toBe('PBECDS');
+    expect(Buffer.from(sent).includes('\0BEGIN\0')).toBe(true);
     const answer = Buffer.concat([...BEGUN, TOLD, error('26000'), readyForQuery('E'), Buffer.from('news')]);
     expect(failing.take(answer.subarray(0, 5))).toEqual({ kind: 'wait' });
     expect(failing.take(answer.subarray(5))).toEqual({
@@ -89,7 +103,10 @@ describe('a transaction that has failed', () => {
   });
 
   test.each([
-    ['it did not fail', [...BEGUN, aMessage('n'), readyForQuery('T')], ''],
+    ['it did not fail', [...BEGUN, aMessage('t', Buffer.alloc(2)), aMessage('n'), readyForQuery('T')], ''],
+    ['another answer', [...BEGUN, aMessage('2')], ''],
+    ['it did not begin, for the same reason', [aMessage('1'), error('26000'), readyForQuery('I')], '26000'],
+    ['the server ends the session for the same reason', [aMessage('1'), error('26000', 'FATAL')], '26000'],
     ['it did not begin', [error('25006'), readyForQuery('I')], '25006'],
     ['it is no transaction', [...BEGUN, error('26000'), readyForQuery('I')], '26000'],
     ['it failed for another reason', [...BEGUN, error('57014'), readyForQuery('E')], '57014'],
@@ -97,6 +114,7 @@ describe('a transaction that has failed', () => {
   ])('%s: the session must not go on', (_, answer, sqlState) => {
     const failing = new FailedTransaction();
     failing.start();
-    expect(failing.take(Buffer.concat(answer))).toMatchObject({ kind: 'done', error: { sqlState } });
+    const message = sqlState === '' ? 'the answer is not understood' : 'no';
+    expect(failing.take(Buffer.concat(answer))).toMatchObject({ kind: 'done', error: { sqlState, message } });
   });
 });
