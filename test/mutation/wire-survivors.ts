@@ -13,6 +13,17 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     ['at >= end', 'at > end'],
     ['this.#restBytes > 0', 'true'],
   ),
+  survivorsOf('wire/follow/first-request', 'a text that begins otherwise ends no transaction either', [
+    "''",
+    '"Stryker was here!"',
+  ]),
+  survivorsOf('wire/follow/first-request', 'each of these messages has a body', ['size < 0', 'size <= 0']),
+  survivorsOf('wire/talk/rollback-question', 'it starts once, before the answer', [
+    'this.#rollback?.run',
+    'this.#rollback.run',
+  ]),
+  survivorsOf('wire/talk/rollback-question', 'it asks for one thing alone', ["'ROLLBACK'", '""']),
+  survivorsOf('wire/talk/failed-transaction', 'any other name than that of the failure does', ["'BEGIN'", '""']),
   survivorsOf('wire/follow/session-memory', 'no message begins with a NUL', ['size > 0', 'size >= 0']),
   survivorsOf('wire/follow/session-memory', 'no function has an unknown number', ['oid !== undefined', 'true']),
   survivorsOf('wire/follow/statement-texts', 'a NUL right behind a part ends its text as well', [

@@ -45,7 +45,7 @@ function read(bytes: Uint8Array, textOf: (name: string) => string | undefined): 
     if (end > bytes.length) return 'incomplete';
     const [first = '', second = ''] = DECODER.decode(bytes.subarray(at + HEADER, end)).split('\0', 2);
     if (type === 'Q') return isFirst ? kindOf(first) : 'other';
-    if (type === 'E') return kindOf(portals.get(first) ?? '');
+    if (type === 'E') return kindOf(portals.get(first));
     if (type === 'P') statements.set(first, second);
     if (type === 'B') portals.set(first, statements.get(second) ?? textOf(second));
     if (type === 'C' && first.startsWith('S')) statements.set(first.slice(1), '');
@@ -55,7 +55,8 @@ function read(bytes: Uint8Array, textOf: (name: string) => string | undefined): 
 }
 
 /** The first statement of the text decides. */
-function kindOf(text: string): FirstRequest {
+function kindOf(text: string | undefined): FirstRequest {
+  if (text === undefined) return 'other';
   const statement = withoutComments(text);
   if (ROLLBACK.test(statement)) return 'rollback';
   return COMMIT.test(statement) ? 'commit' : 'other';
@@ -71,8 +72,9 @@ function withoutComments(text: string): string {
 function behindComment(text: string): string {
   let depth = 0;
   for (const mark of text.matchAll(/\/\*|\*\//g)) {
-    depth += mark[0] === '/*' ? 1 : -1;
-    if (depth === 0) return text.slice(mark.index + mark[0].length);
+    if (mark[0] === '/*') depth += 1;
+    else if (depth > 1) depth -= 1;
+    else return text.slice(mark.index + mark[0].length);
   }
   return '';
 }

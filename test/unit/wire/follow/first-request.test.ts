@@ -19,7 +19,8 @@ const KNOWN = new Map([
 ]);
 
 function ask(...messages: readonly Uint8Array[]): string {
-  return firstRequest(Buffer.concat(messages), (name) => KNOWN.get(name));
+  // Nothing is behind them in memory.
+  return firstRequest(Uint8Array.from(Buffer.concat(messages)), (name) => KNOWN.get(name));
 }
 
 describe('a simple query', () => {
@@ -74,6 +75,9 @@ describe('the extended protocol: the statement that is executed first counts', (
     ['another one first', [parse('', 'select'), bind('', ''), execute(''), bind('', 'ending'), execute('')], 'other'],
     ['one of before that has a new text', [parse('ending', 'select 1'), bind('', 'ending'), execute('')], 'other'],
     ['one that was closed', [close('S', 'ending'), bind('', 'ending'), execute('')], 'other'],
+    ['one whose name a closed portal had', [close('P', 'ending'), bind('', 'ending'), execute('')], 'commit'],
+    ['one whose name is a part of a new name', [parse('Sending', 'x'), bind('', 'ending'), execute('')], 'commit'],
+    ['one that is bound where a statement has that name', [bind('p', 'ending'), parse('p', 'x'), execute('p')], 'commit'],
     ['a portal of the transaction', [execute('cursor')], 'other'],
     ['an unknown one', [bind('', 'unknown'), execute('')], 'other'],
     ['none before the Sync', [parse('', 'rollback'), SYNC], 'other'],
@@ -97,5 +101,6 @@ describe('the extended protocol: the statement that is executed first counts', (
   test('the server judges what is none of its protocol', () => {
     expect(ask(Buffer.from('?'))).toBe('rollback');
     expect(ask(Buffer.from([0x51, 0, 0, 0, 0]))).toBe('other');
+    expect(ask(Buffer.from([0x50, 0xff, 0xff, 0xff, 0xff]))).toBe('other');
   });
 });
