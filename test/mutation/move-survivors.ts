@@ -64,6 +64,27 @@ export const MOVE_SURVIVORS: readonly Survivor[] = [
   ),
   survivorsOf('proxy/moves/turns', 'no queue is empty', ['session === undefined', 'false']),
   survivorsOf('proxy/moves/turns', 'it saves a look at the route for each role', ['!routed.has(pool)', 'true']),
+  survivorsOf('proxy/moves/after-sync', 'a limit of memory, one byte earlier', [
+    'this.#size > MOST_BYTES',
+    'this.#size >= MOST_BYTES',
+  ]),
+  survivorsOf('proxy/moves/after-sync', 'nobody asks which request its error is for', ["''", '"Stryker was here!"']),
+  survivorsOf('proxy/moves/parked-client', 'only a client whose transaction was ended is owed something', [
+    'this.#options.ended?.onTold',
+    'this.#options.ended.onTold',
+  ]),
+  survivorsOf('proxy/moves/parked-client', 'what is stopped can be stopped once more', [
+    'this.#stopped !== undefined',
+    'false',
+  ]),
+  survivorsOf('proxy/moves/open-transaction', 'a session that can be asked has a follower', [
+    'conversation.follower()?.isAtBoundaryToClient',
+    'conversation.follower().isAtBoundaryToClient',
+  ]),
+  survivorsOf('proxy/moves/open-transaction', 'an absent error and an undefined one are the same', [
+    '{ owed: undefined }',
+    '{}',
+  ]),
   survivorsOf('proxy/moves/loss-inquiry', 'an entrance that is neither open nor closed is silent', ["'silent'", '""']),
   survivorsOf(
     'proxy/moves/continuity',

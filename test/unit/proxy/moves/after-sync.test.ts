@@ -83,3 +83,16 @@ test('short messages count with their place in memory', () => {
   if (step.kind !== 'done') throw new Error('no end');
   expect(step.toClient.length).toBeLessThan(10_000 * aMessage('N').length);
 });
+
+test('bytes that are no protocol are the question’s to judge', () => {
+  const invalid = Buffer.of(0x5a, 0xff, 0xff, 0xff, 0xff);
+  expect(readIn([NEWS, invalid, GOODBYE])).toEqual({
+    result: Buffer.concat([invalid, GOODBYE]).toString('latin1'),
+    toClient: `${NEWS.toString('latin1')}late`,
+  });
+});
+
+test('so is what follows the header of a message that is too long', () => {
+  const header = aMessage('N', Buffer.alloc(1_000_001)).subarray(0, 5);
+  expect(readIn([header, GOODBYE]).result).toBe(GOODBYE.toString('latin1'));
+});

@@ -88,7 +88,7 @@ describe('until the session is quiet', () => {
   test('it is already', () => {
     activity = 'in_transaction';
     wait();
-    expect([runs, questions.wait(), clock.pending()]).toEqual([['in_transaction'], undefined, 0]);
+    expect([runs, told, questions.wait(), clock.pending()]).toEqual([['in_transaction'], [false], undefined, 0]);
   });
 
   test.each(['in_transaction', 'in_failed_transaction', 'idle'] as const)(
@@ -108,6 +108,7 @@ describe('until the session is quiet', () => {
     'the statement goes on: it is cancelled, its client reads the error for it, and the session is %s',
     async (then) => {
       wait();
+      await says('busy');
       await clock.advance(299);
       expect([runs, cancels]).toEqual([[], 0]);
       await clock.advance(1);
@@ -164,7 +165,7 @@ describe('until the session is quiet', () => {
     questions.stop();
     expect(questions.wait()).toBeUndefined();
     await clock.advance(1_000);
-    expect([runs, clock.pending()]).toEqual([[], 0]);
+    expect([runs, cancels, clock.pending()]).toEqual([[], 0, 0]);
   });
 });
 
@@ -173,8 +174,9 @@ describe('the client reads the error', () => {
   const carried = aState({
     prepared: [{ name: 'ending', statement: 'commit', parameterTypes: [], resultColumns: undefined, isFromSql: false }],
   });
-  const aborted = (): ReturnType<typeof abortedTransaction> =>
-    abortedTransaction(parts, error, new SessionMemory(), carried);
+  const memory = new SessionMemory();
+  memory.unnamedText = () => 'select 1';
+  const aborted = (): ReturnType<typeof abortedTransaction> => abortedTransaction(parts, error, memory, carried);
 
   test('unless no transaction was open', () => {
     activity = 'idle';
@@ -190,6 +192,6 @@ describe('the client reads the error', () => {
     activity = 'in_transaction';
     const owed = aborted()?.owed;
     expect(owed?.error).toBe(error);
-    expect(['ending', 'other', ''].map((name) => owed?.textOf(name))).toEqual(['commit', undefined, undefined]);
+    expect(['ending', 'other', ''].map((name) => owed?.textOf(name))).toEqual(['commit', undefined, 'select 1']);
   });
 });

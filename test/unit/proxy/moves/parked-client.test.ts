@@ -1,10 +1,10 @@
 // A parked client is read ahead, up to a limit: so it is known which clients wait, and which have left.
 import { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { WaitingBytes } from '../../../../src/proxy/cancel/waiting-bytes.ts';
 import { ParkedClient } from '../../../../src/proxy/moves/parked-client.ts';
-import { QUERY, parameterStatus, readyForQuery } from '../../../support/sockets/messages.ts';
+import { QUERY, TERMINATE, parameterStatus, readyForQuery } from '../../../support/sockets/messages.ts';
 import { errorFields } from '../../../support/sockets/packets.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
@@ -75,25 +75,77 @@ test('a client that sends more than the limit is not read any more', () => {
   expect(client.isPaused()).toBe(true);
 });
 
-test('above the limit Node reads nothing either, although its stream begins once more', async () => {
-  const handle = {
-    reading: true,
-    onread: () => {},
-    readStart: () => 0,
-    readStop: () => 0,
-    useUserBuffer: () => {},
-    writeBuffer: () => 0,
-    close: (closed: () => void) => closed(),
-  };
-  Reflect.set(client, '_handle', handle);
-  const { promise, resolve } = Promise.withResolvers<ParkedClient>();
-  // As in an event of a socket, whose ticks come before its microtasks.
-  setImmediate(() => resolve(park(Buffer.alloc(MOST_AHEAD, 0x51))));
-  const parked = await promise;
-  await turn();
-  expect(handle.reading).toBe(false);
-  parked.release();
-  expect(handle.reading).toBe(true);
+describe('above the limit', () => {
+  let handle: { reading: boolean };
+
+  beforeEach(() => {
+    handle = Object.assign(
+      { reading: true },
+      {
+        onread: () => {},
+        readStart: () => 0,
+        readStop: () => 0,
+        useUserBuffer: () => {},
+        writeBuffer: () => 0,
+        close: (closed: () => void) => closed(),
+      },
+    );
+    Reflect.set(client, '_handle', handle);
+  });
+
+  /** As in an event of a socket, whose ticks come before its microtasks. */
+  async function parkAbove(then = (_: ParkedClient): void => {}): Promise<ParkedClient> {
+    const { promise, resolve } = Promise.withResolvers<ParkedClient>();
+    setImmediate(() => {
+      const parked = park(Buffer.concat([QUERY, Buffer.alloc(MOST_AHEAD - QUERY.length, 0x51)]));
+      then(parked);
+      resolve(parked);
+    });
+    const parked = await promise;
+    await turn();
+    return parked;
+  }
+
+  test('Node reads nothing either, although its stream begins once more', async () => {
+    const parked = await parkAbove();
+    expect(handle.reading).toBe(false);
+    parked.release();
+    expect(handle.reading).toBe(true);
+  });
+
+  test('unless it is released, or has room again, in the same turn', async () => {
+    await parkAbove((parked) => parked.release());
+    expect(handle.reading).toBe(true);
+    await parkAbove((parked) => parked.cancel());
+    expect(handle.reading).toBe(true);
+  });
+
+  test('a client whose statement is cancelled then is read again, and no longer looked after', async () => {
+    const parked = await parkAbove();
+    expect([client.isPaused(), clock.pending()]).toEqual([true, 1]);
+    parked.cancel();
+    expect([handle.reading, client.isPaused(), clock.pending()]).toEqual([true, false, 0]);
+  });
+});
+
+test('a client that says goodbye has left, and does not wait', () => {
+  park();
+  client.emit('data', TERMINATE);
+  expect([left, waits]).toEqual([['client_closed'], 0]);
+});
+
+test('a client whose transaction was ended is told something only where there is something to tell', () => {
+  const told: Uint8Array[] = [];
+  const owed = { error: Buffer.from('error'), textOf: () => undefined };
+  const ended = { owed, tell: (bytes: Uint8Array) => told.push(bytes), onTold: () => {} };
+  const parked = new ParkedClient({
+    ...{ client, clock, waiting: undefined, ended },
+    ...{ onLeft: () => {}, onWaiting: () => {}, onWhole: () => {} },
+  });
+  client.emit('data', QUERY.subarray(0, 3));
+  expect([told, parked.isOwed()]).toEqual([[], true]);
+  client.emit('data', QUERY.subarray(3));
+  expect([told.length, parked.isOwed()]).toEqual([1, false]);
 });
 
 test('the rest of a cancelled statement is told once, and is no statement that waits', () => {
