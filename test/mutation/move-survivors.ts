@@ -170,16 +170,11 @@ export const MOVE_SURVIVORS: readonly Survivor[] = [
   ]),
   survivorsOf(
     'proxy/moves/session-mover',
-    'a question that fails once more, and one name too many, change no outcome',
+    'a question that fails once more changes no outcome',
     ['result.sqlState === CANCELED', 'true'],
     ['canceled < MOST_CANCELED', 'canceled <= MOST_CANCELED'],
     ['mover.clock.now() - startedAt < STATEMENT_LIMIT_MS', 'true'],
     ['mover.clock.now() - startedAt < STATEMENT_LIMIT_MS', 'mover.clock.now() - startedAt <= STATEMENT_LIMIT_MS'],
-    [
-      "startupParameters(packet).get('database') ?? facts.loginRole",
-      "startupParameters(packet).get('database') && facts.loginRole",
-    ],
-    ["'database'", '""'],
   ),
   survivorsOf(
     'proxy/moves/session-mover',

@@ -38,7 +38,7 @@ export interface FakeBackend {
    * sessions, of the user `app`. `keyless`: the same, without a key for cancel requests. `keyed`: the same, and each
    * session has its own key (`keyOf`). `cancelling`: as `movable`, and the first question to each session is cancelled.
    * `unwilling`: each of them. `listening`: as `movable`, and its sessions listen. `computing`: a function of its
-   * database computes names of settings. `wordy`: the state of its sessions is large. `elsewhere`: it has a time zone.
+   * database computes names of settings. `naming`: one names a setting. `wordy`: the state of its sessions is large. `elsewhere`: it has a time zone.
    * `mistaken`: as `movable`, of another user. `ahead`: as `movable`, and all transactions have ended that another such
    * server may show.
    */
@@ -61,6 +61,7 @@ export interface FakeBackend {
     | 'unwilling'
     | 'listening'
     | 'computing'
+    | 'naming'
     | 'wordy'
     | 'elsewhere';
   readonly connections: readonly BackendConnection[];
@@ -155,6 +156,7 @@ const CANCELS: Partial<Record<FakeBackend['behaviour'], number>> = { cancelling:
 const STATES: Partial<Record<FakeBackend['behaviour'], Readonly<Record<string, unknown>>>> = {
   listening: { listening: ['jobs'] },
   computing: { unclear: ['computes', 'function audit.log'] },
+  naming: { named: { version: 'v1', names: ['app.tenant'], unclear: [] } },
   wordy: { custom: { 'app.text': 'word '.repeat(1_000) } },
 };
 
@@ -168,6 +170,7 @@ const MOVABLE: ReadonlySet<FakeBackend['behaviour']> = new Set([
   'unwilling',
   'listening',
   'computing',
+  'naming',
   'wordy',
   'elsewhere',
 ]);

@@ -210,7 +210,10 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     },
     async reload(changes) {
       const standard = [aWritePool(), aPool()];
-      const listeners = standard.map(({ name }) => ({ address: ANYWHERE, pool: name }));
+      const listeners = standard.map(({ name }) => ({
+        address: { ...ANYWHERE, host: options.host ?? ANYWHERE.host },
+        pool: name,
+      }));
       const prepared = await proxy.prepare({ pools: standard, listeners, ...LAB_POLICY, ...changes });
       if (prepared.kind === 'failed') throw new Error(prepared.message);
       prepared.apply();

@@ -131,6 +131,12 @@ describe('the state of a session', () => {
   client queries        | client reads its answer · idle
   pg-1 is dead          | parked: dead · leaves pg-1 · waits for a route: no eligible member`));
 
+  test('is worth nothing once its role may not move any more', () =>
+    play(`${CONNECTED}
+  1 s pass              | asked: movable · idle
+  operator takes moves away | idle
+  pg-1 is dead          | leaves pg-1 · client reads 57P01 · closing`));
+
   test('that may have changed since is worth nothing, until it is asked for again', () =>
     play(`${KNOWN}
   client sets           | client reads its answer · idle

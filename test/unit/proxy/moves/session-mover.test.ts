@@ -1,10 +1,12 @@
 // A session is asked, and parked or left where it is, on simulated hosts.
+import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { LoginTap } from '../../../../src/proxy/moves/login-tap.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { expectQuickScript } from '../../../support/labs/session-script.ts';
 import { simulatedGround } from '../../../support/labs/simulated-ground.ts';
 import { CONNECTED } from '../../../support/labs/step-scripts.ts';
+import { QUERY } from '../../../support/sockets/messages.ts';
 import { aStartup } from '../../../support/sockets/packets.ts';
 import { aPool } from '../../../support/values/builders.ts';
 import { HANDING_OVER } from '../../../support/values/tables.ts';
@@ -116,6 +118,17 @@ describe('a session that cannot move', () => {
       { moves: { waitMs: 10_000 } },
     ));
 
+  test('in a statement: it is not cancelled for that', () =>
+    play(
+      `${CONNECTED}
+  pg-1 halts            | idle
+  client queries        | busy
+  operator moves it     | busy
+  1 s pass              | stays: busy · operator: stayed busy · busy
+  pg-1 continues        | client reads its answer · idle`,
+      { moves: { waitMs: 1_000 } },
+    ));
+
   test('in a transaction that ends in time', () =>
     play(
       `${CONNECTED}
@@ -221,6 +234,59 @@ describe('its client', () => {
   client queries        | busy
   pg-1 opens            | busy
   pg-1 continues        | client reads its answer, its answer · idle`));
+});
+
+test('requests that were held back for a pause go on when it is over, and not behind the next answer', async () => {
+  const ground = simulatedGround();
+  const server = await ground.server();
+  const open = { write: { open: { 'pg-1': server.address } } };
+  const lab = await startProxyLab({ moves: {}, ...ground.options, table: open });
+  const { socket } = await ground.connect(lab.address('write'));
+  socket.write(aStartup());
+  await ground.pass(10);
+  let size = 0;
+  // It answers nothing more.
+  server
+    .last()
+    .socket.removeAllListeners('data')
+    .on('data', (chunk: Buffer) => (size += chunk.length));
+  const write = (): Promise<void> => (socket.write(QUERY), ground.pass(10));
+  await write();
+  lab.decide({ write: { others: { 'pg-1': { address: server.address, standing: HANDING_OVER } } } });
+  await write();
+  expect(size).toBe(QUERY.length);
+  lab.decide(open);
+  await ground.pass(10);
+  expect(size).toBe(2 * QUERY.length);
+  socket.destroy();
+  await ground.end(lab, [server]);
+});
+
+test('the names that the objects of a database have for settings are told to the next question there', async () => {
+  const ground = simulatedGround();
+  const server = await ground.server();
+  server.behaviour = 'naming';
+  const table = { write: { open: { 'pg-1': server.address } } };
+  const lab = await startProxyLab({ moves: {}, ...ground.options, table });
+  const sockets: Socket[] = [];
+  const connect = async (database: string): Promise<void> => {
+    const { socket } = await ground.connect(lab.address('write'));
+    sockets.push(socket);
+    socket.write(aStartup({ user: 'app', database }));
+    await ground.pass(10);
+  };
+  const told = btoa('{"names":["app.tenant"],"version":"v1","unclear":[]}');
+  const areTold = async (): Promise<readonly boolean[]> => {
+    void lab.proxy.preflight('pg-1');
+    await ground.pass(20);
+    return server.connections.map((connection) => connection.received().includes(told));
+  };
+  await connect('shop');
+  expect(await areTold()).toEqual([false]);
+  await connect('other');
+  expect(await areTold()).toEqual([true, false]);
+  for (const socket of sockets) socket.destroy();
+  await ground.end(lab, [server]);
 });
 
 test('its events have their figures, and its entry in the list has its last move and the last answer', async () => {

@@ -76,6 +76,16 @@ test('a request that comes while the server rolls back reads the error', () =>
                         | waits for a route: no eligible member
   pg-2 opens            | reaches pg-2 · moved to pg-2 · in_failed_transaction`));
 
+test('a statement that runs at that moment ends before its transaction does', () =>
+  play(`${CONNECTED}
+  client begins         | in_transaction
+  pg-1 hands over within 10 s | in_transaction
+  9.9 s pass            | in_transaction
+  pg-1 halts            | in_transaction
+  client queries        | busy
+  100 ms pass           | busy
+  pg-1 continues        | asked: movable · parked: switchover, aborted · leaves pg-1 · ${OWES}`));
+
 test('a half-sent request is owed the error until its rest has come', () =>
   play(`${OWING}
   client sends half of a query | its client ${OWES}

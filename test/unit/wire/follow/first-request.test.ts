@@ -77,7 +77,11 @@ describe('the extended protocol: the statement that is executed first counts', (
     ['one that was closed', [close('S', 'ending'), bind('', 'ending'), execute('')], 'other'],
     ['one whose name a closed portal had', [close('P', 'ending'), bind('', 'ending'), execute('')], 'commit'],
     ['one whose name is a part of a new name', [parse('Sending', 'x'), bind('', 'ending'), execute('')], 'commit'],
-    ['one that is bound where a statement has that name', [bind('p', 'ending'), parse('p', 'x'), execute('p')], 'commit'],
+    [
+      'one that is bound where a statement has that name',
+      [bind('p', 'ending'), parse('p', 'x'), execute('p')],
+      'commit',
+    ],
     ['a portal of the transaction', [execute('cursor')], 'other'],
     ['an unknown one', [bind('', 'unknown'), execute('')], 'other'],
     ['none before the Sync', [parse('', 'rollback'), SYNC], 'other'],
