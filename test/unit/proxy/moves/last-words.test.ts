@@ -11,6 +11,12 @@ function warning(sqlState: string): Uint8Array {
   return bytes;
 }
 
+/** A message of so many bytes. */
+function ofSize(size: number): Uint8Array {
+  const rest = errorOf(['SFATAL', 'C57P01', 'M']).length;
+  return errorOf(['SFATAL', 'C57P01', `M${'x'.repeat(size - rest)}`]);
+}
+
 let words: LastWords;
 beforeEach(() => {
   words = new LastWords();
@@ -73,10 +79,6 @@ describe('other words', () => {
   });
 
   it('pass when they are too long, as soon as that is known', () => {
-    const ofSize = (size: number): Uint8Array => {
-      const fields = ['SFATAL', 'C57P01', 'M'];
-      return errorOf([...fields.slice(0, -1), `M${'x'.repeat(size - errorOf(fields).length)}`]);
-    };
     expect(words.take(ofSize(8_192))).toBeUndefined();
     words.release();
     const header = Uint8Array.from(ofSize(8_193).subarray(0, 5));

@@ -67,7 +67,7 @@ const ask = (words?: Uint8Array): (() => void) =>
   );
 
 const connects = (): void => dialled?.onResult({ kind: 'connected', socket: backend });
-const failsToConnect = (outcome: 'refused' | 'timed_out'): void =>
+const failsToConnect = (outcome: 'refused' | 'timeout'): void =>
   dialled?.onResult({ kind: 'failed', outcome, isLocalFault: false, detail: 'x' });
 const letsIn = (): void => {
   connects();
@@ -157,7 +157,7 @@ describe('a server that lets a session in meant one alone', () => {
 
 describe('a server that is silent', () => {
   const SILENCES: readonly (readonly [string, () => unknown])[] = [
-    ['at the connect', () => failsToConnect('timed_out')],
+    ['at the connect', () => failsToConnect('timeout')],
     ['behind it', () => (connects(), clock.advance(2_000))],
   ];
 
@@ -175,7 +175,7 @@ describe('a server that is silent', () => {
 
   test('it was demoted meanwhile', async () => {
     ask(ADMIN);
-    failsToConnect('timed_out');
+    failsToConnect('timeout');
     expect(await answer(standing(DEMOTED))).toEqual([false]);
   });
 });

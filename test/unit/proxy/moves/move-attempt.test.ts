@@ -1,6 +1,6 @@
 // One attempt of a parked session at a server: which servers it takes, how it ends, and what is looked at once more
 // when it has logged in. The server is a fake one on a simulated host.
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Coverage } from '../../../../src/core/coverage.ts';
 import type { SeenPosition } from '../../../../src/core/caught-up.ts';
@@ -77,7 +77,7 @@ function start(departure: Partial<Departure> = {}, login = TRUST): MoveAttempt {
 /** Returns when all has happened that a connection to the server brings about. */
 async function connects(): Promise<Socket> {
   const { socket } = await ground.connect(server.address);
-  request?.onConnected(target(), socket);
+  request?.onConnected(target(), socket, undefined);
   await ground.pass(10);
   return socket;
 }
@@ -94,8 +94,7 @@ test('a member has to suit the goal, and to have what the session has seen', () 
   const shown = {} as SeenPosition;
   start({ shown });
   expect([suits('behind'), suits('pg-2')]).toEqual([false, true]);
-  const next = () => ({ via: VIA, suits: ({ member }: { member: string }) => member !== 'pg-2' });
-  start({ shown, goal: { next } });
+  start({ shown, goal: { next: () => ({ via: VIA, suits: ({ member }) => member !== 'pg-2' }) } });
   expect([suits('behind'), suits('pg-2'), suits('pg-3')]).toEqual([false, false, true]);
 });
 

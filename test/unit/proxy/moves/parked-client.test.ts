@@ -75,6 +75,19 @@ test('a client that sends more than the limit is not read any more', () => {
   expect(client.isPaused()).toBe(true);
 });
 
+/** Above the limit, as in an event of a socket, whose ticks come before its microtasks. */
+async function parkAbove(then?: (parked: ParkedClient) => void): Promise<ParkedClient> {
+  const { promise, resolve } = Promise.withResolvers<ParkedClient>();
+  setImmediate(() => {
+    const parked = park(Buffer.concat([QUERY, Buffer.alloc(MOST_AHEAD - QUERY.length, 0x51)]));
+    then?.(parked);
+    resolve(parked);
+  });
+  const parked = await promise;
+  await turn();
+  return parked;
+}
+
 describe('above the limit', () => {
   let handle: { reading: boolean };
 
@@ -92,19 +105,6 @@ describe('above the limit', () => {
     );
     Reflect.set(client, '_handle', handle);
   });
-
-  /** As in an event of a socket, whose ticks come before its microtasks. */
-  async function parkAbove(then = (_: ParkedClient): void => {}): Promise<ParkedClient> {
-    const { promise, resolve } = Promise.withResolvers<ParkedClient>();
-    setImmediate(() => {
-      const parked = park(Buffer.concat([QUERY, Buffer.alloc(MOST_AHEAD - QUERY.length, 0x51)]));
-      then(parked);
-      resolve(parked);
-    });
-    const parked = await promise;
-    await turn();
-    return parked;
-  }
 
   test('Node reads nothing either, although its stream begins once more', async () => {
     const parked = await parkAbove();
@@ -139,8 +139,13 @@ test('a client whose transaction was ended is told something only where there is
   const owed = { error: Buffer.from('error'), textOf: () => undefined };
   const ended = { owed, tell: (bytes: Uint8Array) => told.push(bytes), onTold: () => {} };
   const parked = new ParkedClient({
-    ...{ client, clock, waiting: undefined, ended },
-    ...{ onLeft: () => {}, onWaiting: () => {}, onWhole: () => {} },
+    client,
+    clock,
+    waiting: undefined,
+    ended,
+    onLeft: () => {},
+    onWaiting: () => {},
+    onWhole: () => {},
   });
   client.emit('data', QUERY.subarray(0, 3));
   expect([told, parked.isOwed()]).toEqual([[], true]);
