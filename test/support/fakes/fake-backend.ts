@@ -38,9 +38,9 @@ export interface FakeBackend {
    * sessions, of the user `app`. `keyless`: the same, without a key for cancel requests. `keyed`: the same, and each
    * session has its own key (`keyOf`). `cancelling`: as `movable`, and the first question to each session is cancelled.
    * `unwilling`: each of them. `listening`: as `movable`, and its sessions listen. `computing`: a function of its
-   * database computes names of settings. `naming`: one names a setting. `wordy`: the state of its sessions is large. `elsewhere`: it has a time zone.
-   * `mistaken`: as `movable`, of another user. `ahead`: as `movable`, and all transactions have ended that another such
-   * server may show.
+   * database computes names of settings. `naming`: one names a setting. `wordy`: the state of its sessions is large.
+   * `elsewhere`: it has a time zone. `mistaken`: as `movable`, of another user. `ahead`: as `movable`, and all
+   * transactions have ended that another such server may show.
    */
   behaviour:
     | 'echo'

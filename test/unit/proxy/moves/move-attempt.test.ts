@@ -22,7 +22,7 @@ const SCRAM: RepeatableLogin = { ...TRUST, login: { method: 'scram_sha_256', tra
 const NEVER: Coverage = { kind: 'uncovered', why: 'it has less WAL', mayCome: false };
 
 let server: FakeBackend;
-/** What happens, in order. */
+/** All that was told, in order. */
 let told: unknown[];
 let request: ConnectRequest | undefined;
 let isOpen: (pool: string) => boolean;
@@ -74,7 +74,7 @@ function start(departure: Partial<Departure> = {}, login = TRUST): MoveAttempt {
   return attempt;
 }
 
-/** Returns when all has happened that a connection to the server brings about. */
+/** Returns when all that a connection to the server brings about is over. */
 async function connects(): Promise<Socket> {
   const { socket } = await ground.connect(server.address);
   request?.onConnected(target(), socket, undefined);
@@ -98,7 +98,7 @@ test('a member has to suit the goal, and to have what the session has seen', () 
   expect([suits('behind'), suits('pg-2'), suits('pg-3')]).toEqual([false, false, true]);
 });
 
-test('it waits for its next turn: at once for another route, and behind the pause for a server that is not there', () => {
+test('another route is waited for without a pause, and a server that is not there with one', () => {
   start();
   request?.onRouteAgain();
   request?.onUnreachable(70);
