@@ -99,13 +99,14 @@ describeInBrowser('the computer toolset', () => {
     page = await startLoggingPage(elsewhere.url);
   });
   afterEach(async () => {
+    // First: other files share this process.
+    vi.unstubAllEnvs();
     const code = await session.end();
     await page.close();
     await elsewhere.close();
     expect(code, session.err()).toBe(0);
     expect(readdirSync(temporary)).toEqual([]);
     await until('the end of the browser', () => processesOf(temporary).length === 0);
-    vi.unstubAllEnvs();
     rmSync(temporary, { recursive: true });
   });
 
