@@ -42,7 +42,7 @@ export function withParking(control: ClusterControl, site: RestartInPlaceOptions
       }
       const pools = site.pools(operation.member);
       const result = await withoutSessions(operation, site, () => control.perform(operation));
-      // Else the next restart of a rolling one could leave a pool without a member: the API is ahead of our probes.
+      // The API is ahead of our probes: without this the next restart of a rolling one could empty a pool.
       if (result.kind === 'done') await untilBack(operation, pools, site);
       return result;
     },
@@ -82,5 +82,6 @@ async function untilBack(
     return before.every((pool) => now.includes(pool)) || now.some((pool) => !before.includes(pool));
   };
   const news = new ChangeWaiter(clock);
-  for (const endsAt = clock.now() + RETURN_MS; !isBack() && clock.now() < endsAt;) await news.next(POLL_MS);
+  const endsAt = clock.now() + RETURN_MS;
+  while (!isBack() && clock.now() < endsAt) await news.next(POLL_MS);
 }

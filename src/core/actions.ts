@@ -23,9 +23,12 @@ export interface Action extends Pick<Leave, 'cause' | 'why'> {
 
 const REMOVED = leave('removed', { code: 'never_answered' });
 
-/** For the sessions at the old address. If its host was silent, nobody is there: its new address ends no silence. */
-function movedAway({ exclusive }: PoolPolicy, { why: { evidence } }: Standing): Leave {
-  if (exclusive || evidence?.isHostSilent !== true) return REMOVED;
+/**
+ * For the sessions at the old address of a member. If its host was silent, nobody is there: another address ends no
+ * silence. `next`: its address now, if it has one.
+ */
+function movedAway({ exclusive }: PoolPolicy, { why: { evidence } }: Standing, next: Address | undefined): Leave {
+  if (next === undefined || exclusive || evidence?.isHostSilent !== true) return REMOVED;
   const why = { code: 'vanished', since: evidence.silentSince, detail: 'it has another address now' } as const;
   return { ...leave('silent', why), mode: 'close' };
 }
@@ -78,8 +81,7 @@ function departure(
   if (before === undefined) return undefined;
   const address = next?.addresses.get(member);
   const isMoved = !isSameAddress(previous.addresses.get(member), address);
-  const gone = address === undefined ? REMOVED : movedAway(pool, before);
-  const after = isMoved ? gone : next?.standings.get(member);
+  const after = isMoved ? movedAway(pool, before, address) : next?.standings.get(member);
   if (after?.kind !== 'leave') return undefined;
   const left = departed(pool, next?.route, after, causeOf(before, after));
   if (before.kind !== 'leave') return left;

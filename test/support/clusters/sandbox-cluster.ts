@@ -17,7 +17,7 @@ import { waitUntil } from '../waiting/wait.ts';
 import type { ClusterTls, ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 import { APP_PASSWORD } from '../values/canaries.ts';
 
-const FAILOVER_TIMEOUT_MS = 40_000;
+const FAILOVER_TIMEOUT_MS = 20_000;
 const REJOIN_TIMEOUT_MS = 30_000;
 const EVENTS_SHOWN = 30;
 

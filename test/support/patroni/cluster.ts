@@ -154,7 +154,7 @@ export class PatroniCluster implements ClusterUnderTest {
   async thawManager(name: string): Promise<void> {
     const member = this.#member(name);
     member.thawPatroni();
-    await this.#wait(`${name} answers again`, async () => (await member.status()) !== undefined, 30_000, [member]);
+    await this.#wait(`${name} answers again`, async () => (await member.status()) !== undefined, 10_000, [member]);
   }
 
   /** Its PostgreSQL goes on, without anybody who stops it when another member is promoted. */

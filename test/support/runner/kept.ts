@@ -13,7 +13,7 @@ const FOLDER = new URL('../../../node_modules/.cache/tests-kept/', import.meta.u
  */
 export async function kept(
   name: string,
-  from: readonly (string | Buffer)[],
+  from: readonly Buffer[],
   make: (directory: string) => Promise<void>,
 ): Promise<string> {
   const hash = createHash('sha256');

@@ -12,8 +12,12 @@ import type { Sandbox, SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { kept } from '../runner/kept.ts';
 import { SUPERUSER_PASSWORD } from '../values/canaries.ts';
 
+/** The file with the arguments of initdb. */
+const HOW = new URL('../../../src/sandbox/postgres/template.ts', import.meta.url);
+
 export const fromKept: Initialize = async (bin, runAs, target) => {
-  const source = await kept('database', [await readFile(bin.postgres)], async (directory) => {
+  const from = await Promise.all([bin.postgres, HOW].map((file) => readFile(file)));
+  const source = await kept('database', from, async (directory) => {
     const work = await mkdtemp(join(tmpdir(), 'pointsman-initdb-'));
     await give(work, runAs.user);
     try {
