@@ -90,6 +90,11 @@ async def work():
             try:
                 tell("work", "ok", await session.fetchval(WRITE))
                 await asyncio.sleep(0.1)
+            except asyncpg.InternalClientError as failure:
+                # A request behind the last words of its server, before the end of the connection: asyncpg 0.27 closes
+                # it, and its pool never has the place again.
+                session.terminate()
+                tell("work", "statement-error", repr(failure))
             except Exception as failure:
                 tell("work", "statement-error", repr(failure))
             finally:
