@@ -26,8 +26,21 @@ const SLOW_LANES = 3;
 /** These print how long a failover took, compare processor time, or fill all cores: nothing else runs beside them. */
 const MEASURED = named('frozen-api', 'host-death', 'page/failover', 'restart-in-place', 'switchover');
 
-/** One mocks a module of Node, one counts objects in its heap: each has a process of its own. */
-const ALONE = integration('cli/several', 'proxy/login/login-steps');
+/**
+ * One mocks a module of Node, one counts objects in its heap, the others what their process keeps open: each has a
+ * process of its own.
+ */
+const ALONE = integration(
+  'cli/several',
+  'console/hostile',
+  'guarantees/bounds',
+  'proxy/chaos',
+  'proxy/login/login-steps',
+  'proxy/moves/chaos',
+  'proxy/relay/waiting-bytes',
+  'proxy/startup/tls-leaks',
+  'workers/chaos',
+);
 /** These stop processes, and then judge by ages and deadlines. They mostly wait: two at a time, and nothing else. */
 const STOPPED = integration('app/after-a-stall', 'app/clock-faults', 'app/stopped', 'process/freeze');
 /** These flood processes, and then judge by deadlines: nothing else runs beside them. */

@@ -60,8 +60,9 @@ describe('pointsman sandbox', () => {
   });
 
   it('lag takes the replica out of the read pool, and heal returns it', async () => {
-    // After a switchover the old primary waits a moment before it returns.
+    // After a switchover the old primary waits a moment before it returns. One probe later the pool has it again.
     expect(await sandbox.second('heal')).toMatchObject({ code: 0 });
+    await sandbox.waitForOutput(/Successfully switched over to "pg-1"[^]*pool read: open on pg-2, pg-3/, 20_000);
     expect(await sandbox.second('lag', 'pg-2')).toMatchObject({ code: 0 });
     await sandbox.waitForOutput(/pool read: pg-2: lag too high/, 20_000);
     expect(await sandbox.second('heal', 'pg-2')).toMatchObject({ code: 0 });
