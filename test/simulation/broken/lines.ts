@@ -73,8 +73,8 @@ export const LOAD_BEARING_LINES: readonly LoadBearingLine[] = [
     name: 'the identity of the cluster',
     guarantee: 'G2',
     file: 'core/observe.ts',
-    line: 'const detail = mismatchOf(snapshot, record, outcome.body);',
-    without: 'const detail = undefined;',
+    line: 'const found = mismatchOf(snapshot, record, outcome.body);',
+    without: 'const found = undefined;',
   },
   {
     name: 'the first complete round',
