@@ -80,6 +80,8 @@ const TABLE: Readonly<Record<string, (sight: Sight) => boolean>> = {
       .some(({ at }) => sight.all('session_parked').some(({ run, event }) => sight.isParkedAt(run, event.session, at))),
   'a transaction is rolled back for a switchover': (sight) => sight.isRolledBack(({ cause }) => cause === 'switchover'),
   'a transaction is rolled back for a restart': (sight) => sight.isRolledBack(({ cause }) => cause === 'restart'),
+  'a transaction is lost with its server, and its session goes on': (sight) =>
+    sight.isRolledBack(({ cause }) => cause === 'dead'),
   'a read transaction is rolled back for a move': (sight) => sight.isRolledBack(({ pool }) => pool === 'read'),
   'a statement reads that its transaction was rolled back': (sight) => sight.readsRollback('a statement'),
   'a COMMIT reads that its transaction was rolled back': (sight) => sight.readsRollback('COMMIT'),

@@ -1,6 +1,7 @@
 // Keeps a session able to go on when its primary is lost without warning: what is known of its state, and the last
 // words of a server that stops, which are kept back. When the server ends the session between two transactions, the
 // session is parked, and goes on at the next primary if that one has all that the session was told (`travelling.ts`).
+// With `on_stays: abort` so is a session in a transaction that is certainly lost with the server: its client is told.
 import { proofOf, type ServerRun } from '../../core/coverage.ts';
 import { isOfPrimary } from '../../core/primary-pools.ts';
 import type { WalEvidence } from '../../core/wal-samples.ts';
@@ -9,12 +10,16 @@ import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';
 import { StatementWatch } from '../../wire/follow/statement-watch.ts';
+import { encodeReadyForQuery, joined } from '../../wire/messages/server-messages.ts';
+import { abortedTransaction } from '../messages/aborted-transaction.ts';
+import { describeEnd } from '../messages/close-message.ts';
+import { serverText } from '../server.ts';
 import type { Tap } from '../relay/conversation.ts';
 import { LastState, type StateReport, type LastStateOptions } from './last-state.ts';
-import { LastWords } from './last-words.ts';
+import { LastWords, mayBegin } from './last-words.ts';
 import type { QuestionChannel } from './question-channel.ts';
 import type { MoveParts } from './move-parts.ts';
-import type { Departure } from './departure.ts';
+import type { AbortedTransaction, Departure } from './departure.ts';
 
 /** A server closes right after its last words. Milliseconds. */
 const CLOSES_WITHIN_MS = 5_000;
@@ -24,6 +29,8 @@ interface Departures {
   ask: LastStateOptions['ask'];
   /** With what its server has told since the answer. */
   mayStillMove(state: CarriedState): boolean;
+  /** What the client of an open transaction is told, which has ended: the error, unless it knows already. */
+  endsTransaction(error: Uint8Array, state: CarriedState): AbortedTransaction | undefined;
   depart(departure: Departure): boolean;
 }
 
@@ -54,7 +61,7 @@ export class Continuity implements Tap, LastStateOptions {
   }
 
   fromServer(chunk: Uint8Array): Uint8Array | undefined {
-    const isLast = this.#keeping !== undefined || this.isIdle();
+    const isLast = this.#keeping !== undefined || this.isIdle() || (mayBegin(chunk) && this.#isVoid());
     const passing = isLast ? this.#words.take(chunk) : chunk;
     if (passing === undefined) {
       this.#keep();
@@ -78,7 +85,7 @@ export class Continuity implements Tap, LastStateOptions {
   }
 
   serverEnded(ending: BackendEnding): boolean {
-    const answer = this.#state.known();
+    const answer = this.#known();
     const words = this.#words.release();
     this.#keeping?.end();
     if (this.#questions.isAsking()) return false;
@@ -89,7 +96,7 @@ export class Continuity implements Tap, LastStateOptions {
 
   /** The server is gone by all evidence, before its connection has ended. True: the session is parked. */
   lose(): boolean {
-    const answer = this.#state.known();
+    const answer = this.#known();
     if (answer === undefined || this.#questions.isAsking()) return false;
     const words = this.#words.release();
     this.#keeping?.end();
@@ -154,10 +161,37 @@ export class Continuity implements Tap, LastStateOptions {
   #leaves({ state, told }: StateReport, ending: BackendEnding, words: Uint8Array | undefined): boolean {
     const server = this.#parts.session.assignment();
     if (server === undefined || told.member !== server.member || !this.#isOnPrimary()) return false;
-    if (!this.isIdle() || !this.#departures.mayStillMove(state)) return false;
+    if (!this.#departures.mayStillMove(state)) return false;
     const proof = proofOf(told, this.#wal().samples.get(told.member) ?? []);
     const loss = { told, proof, at: this.clock.now(), server, ending, words };
-    this.#departures.depart({ from: told.member, cause: 'dead', state, shown: undefined, loss });
+    const error = abortedTransaction(describeEnd(serverText(server), ending, undefined));
+    const ended = this.#ended(error, state);
+    this.#departures.depart({ from: told.member, cause: 'dead', state, shown: undefined, loss, ...ended });
     return true;
+  }
+
+  /** As the session was between two transactions, where the open one is lost with its server. */
+  #known(): StateReport | undefined {
+    if (this.isIdle()) return this.#state.known();
+    return this.#isVoid() ? this.#state.beforeTransaction() : undefined;
+  }
+
+  /** An open transaction cannot have been committed: nobody has asked for that, and its server has answered as much. */
+  #isVoid(): boolean {
+    const { mover, conversation } = this.#parts;
+    if (mover.policy()?.onStays !== 'abort') return false;
+    const activity = conversation.activity();
+    if (activity === 'in_transaction' || activity === 'in_failed_transaction') return true;
+    return conversation.follower()?.mayFailOnce() === true && !this.#state.mayEndTransaction();
+  }
+
+  /** The statement that runs has failed by that, and its transaction. */
+  #ended(error: Uint8Array, state: CarriedState): Pick<Departure, 'aborted' | 'hasAborted'> {
+    if (this.isIdle()) return {};
+    const { conversation } = this.#parts;
+    const isRunning = conversation.activity() === 'busy';
+    if (isRunning) conversation.passToClient(joined([error, encodeReadyForQuery('failed')]));
+    const aborted = this.#departures.endsTransaction(error, state);
+    return { aborted, hasAborted: isRunning || aborted?.owed !== undefined };
   }
 }

@@ -6,7 +6,9 @@ import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
+import type { Effect } from '../../wire/follow/statement-effect.ts';
 import type { StatementWatch } from '../../wire/follow/statement-watch.ts';
+import type { OpenTransaction } from '../../wire/follow/transaction-watch.ts';
 import { packState, unpackState } from './packed-state.ts';
 
 /** The session. */
@@ -62,7 +64,27 @@ export class LastState {
 
   /** Undefined: the session cannot go on elsewhere. */
   known(): StateReport | undefined {
-    if (this.#known === undefined || this.#watch.effect() !== 'clean') return undefined;
+    return this.#unlessLeft(this.#watch.effect());
+  }
+
+  /** As it was when the transaction began that is open. Undefined: as for `known`, or it is not as before any more. */
+  beforeTransaction(): StateReport | undefined {
+    const report = this.#unlessLeft(this.#watch.effectBefore());
+    return report === undefined || this.#transaction(report).isLasting ? undefined : report;
+  }
+
+  /** A statement of the open transaction may end it. */
+  mayEndTransaction(): boolean {
+    const report = this.#unlessLeft(this.#watch.effectBefore());
+    return report === undefined || this.#transaction(report).mayEnd;
+  }
+
+  #transaction({ state }: StateReport): OpenTransaction {
+    return this.#watch.transaction.judged((name) => state.prepared.find((one) => one.name === name)?.statement);
+  }
+
+  #unlessLeft(effect: Effect): StateReport | undefined {
+    if (this.#known === undefined || effect !== 'clean') return undefined;
     const state = unpackState(this.#known.packed);
     // A newer one is not described.
     const unnamed = this.#watch.hasNewUnnamed() ? undefined : state.unnamed;

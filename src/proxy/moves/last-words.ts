@@ -40,6 +40,11 @@ export class LastWords {
   }
 }
 
+/** Cheap. `chunk`: between two messages of the server. */
+export function mayBegin(chunk: Uint8Array): boolean {
+  return chunk[0] === ERROR || chunk[0] === NOTICE;
+}
+
 /** After a crash the server ends all sessions. */
 export function isForAll(words: Uint8Array): boolean {
   return says(words, CRASH_SHUTDOWN);

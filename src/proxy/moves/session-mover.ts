@@ -26,7 +26,7 @@ import { MoveRecord } from './move-record.ts';
 import { abortedTransaction, isQuiet, whenQuiet } from './open-transaction.ts';
 import { QuestionChannel } from './question-channel.ts';
 import { Travelling, type Arrival } from './travelling.ts';
-import type { Departure } from './departure.ts';
+import type { AbortedTransaction, Departure } from './departure.ts';
 import type { MoveParts } from './move-parts.ts';
 
 type PinnedAs = Extract<Movability, { kind: 'pinned' }>;
@@ -213,6 +213,10 @@ export class SessionMover implements Movable, MovingPart {
     return movability(this.#facts(), state).kind === 'movable';
   }
 
+  endsTransaction(error: Uint8Array, state: CarriedState): AbortedTransaction | undefined {
+    return abortedTransaction(this.#parts, error, this.#memory, state);
+  }
+
   /** The session leaves its server. False: it has ended. */
   depart(departure: Departure): boolean {
     const relayed = this.#relayed;
@@ -286,7 +290,7 @@ export class SessionMover implements Movable, MovingPart {
     if (from === undefined || !isQuiet(this.#parts, error !== undefined)) return this.#stays(cause, pinned('busy'));
     const shown = this.#position(state.wal);
     if (typeof shown === 'string') return this.#stays(cause, pinned('unknown_position', shown));
-    const aborted = error && abortedTransaction(this.#parts, error, this.#memory, state);
+    const aborted = error && this.endsTransaction(error, state);
     const hasAborted = hasTold || aborted?.owed !== undefined;
     if (!this.depart({ from, cause, state, shown, goal, aborted, hasAborted })) return undefined;
     return this.#listeners?.forEach((run) => run({ kind: 'parked' }));

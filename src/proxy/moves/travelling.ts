@@ -195,6 +195,7 @@ export class Travelling implements Stage, Passenger {
 
   /** Its client knows that its transaction was ended. */
   #told(): void {
+    if (this.step !== 'owing') return;
     this.#queue(false);
     this.#parts.mover.turns.pump();
   }

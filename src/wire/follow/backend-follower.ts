@@ -104,9 +104,14 @@ export class BackendFollower extends FrameWalker {
     return this.#isInHotStandby;
   }
 
+  /** The last message so far is an error. */
+  isAfterError(): boolean {
+    return this.isAtBoundary() && this.latestType() === ERROR_RESPONSE;
+  }
+
   /** The SQLSTATE of a FATAL error when it is the last message so far: the reason why the backend closes. */
   fatal(): string | undefined {
-    return this.isAtBoundary() && this.latestType() === ERROR_RESPONSE ? this.#fatal : undefined;
+    return this.isAfterError() ? this.#fatal : undefined;
   }
 
   protected override report(type: number, bytes: Uint8Array, at: number, size: number): boolean {
@@ -154,6 +159,8 @@ export class BackendFollower extends FrameWalker {
     if (transaction === undefined) return false;
     this.#transaction = transaction;
     this.#readyCount += 1;
+    // A transaction has ended; whether another one has begun behind it, `settles` tells.
+    if (transaction === 'idle') this.#memory?.watch?.transaction.lasts();
     this.#unanswered.answers(READY_FOR_QUERY);
     return true;
   }

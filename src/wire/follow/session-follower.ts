@@ -66,7 +66,8 @@ export class SessionFollower {
     const backend = this.#backend;
     const ready = backend.readyCount();
     backend.walk(chunk);
-    if (backend.readyCount() > ready && this.#unanswered.isSettled()) this.#memory?.settles();
+    if (backend.readyCount() === ready || !this.#unanswered.isSettled()) return;
+    this.#memory?.settles(backend.transaction() === 'idle');
   }
 
   activity(): Activity {
@@ -94,6 +95,16 @@ export class SessionFollower {
     return this.activity() === 'idle';
   }
 
+  /**
+   * In a transaction, whose server has to answer one request more, and has said nothing of it yet but whole messages of
+   * its result: an error may end it.
+   */
+  mayFailOnce(): boolean {
+    const backend = this.#backend;
+    if (!this.#isFollowing() || !this.#client.isAtBoundary() || !backend.isAtBoundary()) return false;
+    return backend.transaction() === 'open' && !backend.isAfterError() && this.#unanswered.isOneDue();
+  }
+
   /** The client has prepared statements, and may run one of them before its Sync. */
   hasBatch(): boolean {
     return this.#unanswered.mayBeSynced();
@@ -106,7 +117,7 @@ export class SessionFollower {
   endBatch(): boolean {
     if (!this.hasBatch()) return false;
     this.#unanswered.endBatch();
-    this.#memory?.settles();
+    this.#memory?.settles(this.#backend.transaction() === 'idle');
     return true;
   }
 

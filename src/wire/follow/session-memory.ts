@@ -186,8 +186,9 @@ export class SessionMemory {
     this.#unnamed?.fails(sqlState);
   }
 
-  /** The session is idle. */
-  settles(): void {
+  /** Everything is answered. `isBetween`: between two transactions. */
+  settles(isBetween: boolean): void {
+    if (isBetween) this.watch?.settles();
     this.#isUnderWay = false;
     this.texts.settles();
     this.#unnamed?.settles();

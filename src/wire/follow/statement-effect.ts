@@ -22,8 +22,11 @@ const CLEAN_TAGS = new Set(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBACK', 
 const ROW_TAGS = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE', 'COPY', 'FETCH', 'MOVE', 'EXPLAIN']);
 
 /** `tag`: as CommandComplete has it, with its numbers of rows. */
-export function effectOfTag(tag: string): Effect | 'by_text' {
-  const command = tag.replaceAll(/ \d+/g, '');
+export function commandOf(tag: string): string {
+  return tag.replaceAll(/ \d+/g, '');
+}
+
+export function effectOfCommand(command: string): Effect | 'by_text' {
   if (CLEAN_TAGS.has(command)) return 'clean';
   return ROW_TAGS.has(command) ? 'by_text' : 'dirty';
 }

@@ -1,6 +1,7 @@
 // Tells whether what ran in a session may have left state in it: by the texts of the client and the tags of the server,
 // as the followers read them. Only where a session may move after a loss without warning.
-import { effectOfTag, effectOfText, LONGEST_TEXT, worse, type Effect } from './statement-effect.ts';
+import { commandOf, effectOfCommand, effectOfText, LONGEST_TEXT, worse, type Effect } from './statement-effect.ts';
+import { TransactionWatch } from './transaction-watch.ts';
 
 /** Tags are short words. Bytes. */
 export const LONGEST_TAG = 64;
@@ -12,7 +13,10 @@ const STATEMENT = 0x53;
 const DECODER = new TextDecoder();
 
 export class StatementWatch {
+  readonly transaction = new TransactionWatch();
   #effect: Effect = 'clean';
+  /** When the session was between two transactions last. */
+  #effectBefore: Effect = 'clean';
   #isSystemFirst = false;
   /** The effect of the last statement without a name. */
   #unnamed: Effect = 'unsure';
@@ -21,6 +25,17 @@ export class StatementWatch {
   /** The worst of all since `forget`. */
   effect(): Effect {
     return this.#effect;
+  }
+
+  /** As `effect`, without what has run since the session was between two transactions last. */
+  effectBefore(): Effect {
+    return this.#effectBefore;
+  }
+
+  /** The session is between two transactions. */
+  settles(): void {
+    this.#effectBefore = this.#effect;
+    this.transaction.settles();
   }
 
   /** The client has sent an unnamed statement, or ended it, since `forget`. */
@@ -34,6 +49,7 @@ export class StatementWatch {
    */
   forget(isSystemFirst: boolean): void {
     this.#effect = 'clean';
+    this.#effectBefore = 'clean';
     this.#hasNewUnnamed = false;
     this.#isSystemFirst = isSystemFirst;
   }
@@ -41,45 +57,58 @@ export class StatementWatch {
   /** The client sends Query: of its body, the `size` bytes from `at`. */
   queries(bytes: Uint8Array, at: number, size: number): void {
     this.#hasNewUnnamed = true;
-    this.#add(this.#effectOfBytes(bytes, at, at + size));
+    this.#add(this.#read(bytes, at, at + size));
   }
 
   /** The client sends Parse. A statement with a name stays in the session. */
   parses(bytes: Uint8Array, at: number, size: number): void {
-    if (bytes[at] !== 0) return this.#add('dirty');
+    if (bytes[at] !== 0) {
+      this.transaction.lasts();
+      return this.#add('dirty');
+    }
     this.#hasNewUnnamed = true;
-    this.#unnamed = this.#effectOfBytes(bytes, at + 1, at + size);
+    this.#unnamed = this.#read(bytes, at + 1, at + size, true);
     return this.#add(this.#unnamed);
   }
 
   binds(bytes: Uint8Array, at: number, size: number): void {
     const statement = bytes.indexOf(0, at) + 1;
-    const isUnnamed = statement > at && statement < at + size && bytes[statement] === 0;
+    const end = bytes.indexOf(0, statement);
+    const isShown = statement > at && end !== -1 && end < at + size;
+    const isUnnamed = isShown && end === statement;
+    const name = isShown && !isUnnamed ? DECODER.decode(bytes.subarray(statement, end)) : undefined;
+    this.transaction.binds(isUnnamed ? '' : name);
     this.#add(isUnnamed ? this.#unnamed : 'unsure');
   }
 
   /** The client sends Close, with this first byte of its body. */
   closes(kind: number | undefined): void {
+    if (kind === STATEMENT) this.transaction.lasts();
     this.#add(kind === STATEMENT ? 'dirty' : 'clean');
   }
 
   /** The client sends FunctionCall. */
   calls(): void {
+    this.transaction.lasts();
     this.#add('dirty');
   }
 
   /** The server: CommandComplete. */
   completes(bytes: Uint8Array, at: number, size: number): void {
     const [tag = ''] = DECODER.decode(bytes.subarray(at, at + size)).split('\0');
-    const effect = effectOfTag(tag);
+    const command = commandOf(tag);
+    this.transaction.completes(command);
+    const effect = effectOfCommand(command);
     // The text of the statement has been judged.
     if (effect !== 'by_text') this.#add(effect);
   }
 
-  #effectOfBytes(bytes: Uint8Array, at: number, limit: number): Effect {
+  #read(bytes: Uint8Array, at: number, limit: number, isUnnamed = false): Effect {
     const end = bytes.indexOf(0, at);
-    if (end === -1 || end >= limit || end - at > LONGEST_TEXT) return 'dirty';
-    return effectOfText(DECODER.decode(bytes.subarray(at, end)), this.#isSystemFirst);
+    const isWhole = end !== -1 && end < limit && end - at <= LONGEST_TEXT;
+    const text = isWhole ? DECODER.decode(bytes.subarray(at, end)) : undefined;
+    this.transaction.reads(text, isUnnamed);
+    return text === undefined ? 'dirty' : effectOfText(text, this.#isSystemFirst);
   }
 
   #add(effect: Effect): void {

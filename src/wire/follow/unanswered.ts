@@ -160,6 +160,12 @@ export class UnansweredMessages {
     return isDue && this.#otherwise?.isDue() !== false;
   }
 
+  /** One ReadyForQuery is due, for a statement that has not failed so far. */
+  isOneDue(): boolean {
+    const isOne = this.#readyDue === 1 && !this.#isOpen && !this.#isStrange && this.#strays === 0;
+    return isOne && !this.#isCopyingIn && this.#otherwise === undefined && this.#next() !== SYNC;
+  }
+
   #fails(): void {
     this.#isCopyingIn = false;
     const next = this.#next();

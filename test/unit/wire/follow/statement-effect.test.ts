@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { effectOfTag, effectOfText } from '../../../../src/wire/follow/statement-effect.ts';
+import { commandOf, effectOfCommand, effectOfText } from '../../../../src/wire/follow/statement-effect.ts';
 
 describe('a text', () => {
   it.each([
@@ -78,28 +78,28 @@ describe('a tag', () => {
   it.each(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBACK', 'SAVEPOINT', 'RELEASE', 'SHOW'])(
     '%s is clean',
     (tag) => {
-      expect(effectOfTag(tag)).toBe('clean');
+      expect(effectOfCommand(commandOf(tag))).toBe('clean');
     },
   );
 
   it.each(['SELECT 5', 'INSERT 0 1', 'UPDATE 0', 'DELETE 7', 'MERGE 3', 'COPY 12', 'FETCH 1', 'EXPLAIN'])(
     '%s leaves it to the text',
     (tag) => {
-      expect(effectOfTag(tag)).toBe('by_text');
+      expect(effectOfCommand(commandOf(tag))).toBe('by_text');
     },
   );
 
   it.each(['SET', 'RESET', 'PREPARE', 'DEALLOCATE', 'DISCARD ALL', 'LISTEN', 'DECLARE CURSOR', 'LOAD', 'DO', 'CALL'])(
     '%s is dirty',
     (tag) => {
-      expect(effectOfTag(tag)).toBe('dirty');
+      expect(effectOfCommand(commandOf(tag))).toBe('dirty');
     },
   );
 
   it.each(['CREATE TABLE', 'CREATE TABLE AS', 'CREATE SEQUENCE', 'DROP TABLE', 'VACUUM', 'SOMETHING NEW 5', ''])(
     '%s is dirty, because only the others are known',
     (tag) => {
-      expect(effectOfTag(tag)).toBe('dirty');
+      expect(effectOfCommand(commandOf(tag))).toBe('dirty');
     },
   );
 });

@@ -1,0 +1,101 @@
+// Tells whether a rollback undoes all that has run in a session since it was between two transactions last, and whether
+// what is under way may end the transaction. So it is known that an open transaction is lost with its server, and that
+// the session is as before. Pure. Most texts are never judged: only those of a session that loses its server.
+
+/** Texts are judged by then, so that a long transaction does not keep them all. */
+const MOST_TEXTS = 32;
+/** A transaction with more prepared statements counts as lasting. */
+const MOST_NAMES = 64;
+
+/** Commands whose effect a rollback undoes, or that have none. As CommandComplete has them, without numbers. */
+const UNDONE = new Set(
+  `SELECT|INSERT|UPDATE|DELETE|MERGE|COPY|FETCH|MOVE|EXPLAIN|SHOW|SET|RESET|SET CONSTRAINTS|LOCK TABLE|NOTIFY|LISTEN
+  |UNLISTEN|TRUNCATE TABLE|DECLARE CURSOR|CLOSE CURSOR|BEGIN|START TRANSACTION|SAVEPOINT|RELEASE|ROLLBACK
+  |CREATE TABLE|CREATE TABLE AS|CREATE INDEX|ALTER TABLE|DROP TABLE|CREATE VIEW|DROP VIEW`.split(/\s*\|/),
+);
+/**
+ * A rollback does not undo them, or they may run more than one transaction. Literals count as well: a function may run
+ * them.
+ */
+const LASTING =
+  /\b(?:prepare|execute|deallocate|discard|load|call|chain|setseed|pg_\w*advisory\w*|dblink\w*|pg_replication_\w+|pg_\w*slot\w*|pg_backup_start|pg_start_backup)\b|(?:^|;)\s*do\b/i;
+const ENDS = String.raw`commit|end|abort|prepare|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b)`;
+const ENDS_FIRST = new RegExp(String.raw`(?:^|;)\s*(?:${ENDS})\b`, 'i');
+/** A comment may stand before the word. */
+const COMMENT = /--|\/\*/;
+const ENDS_ANYWHERE = new RegExp(String.raw`\b(?:${ENDS})\b`, 'i');
+const DO_ANYWHERE = /\bdo\b/i;
+
+export interface OpenTransaction {
+  /** A rollback does not undo all of it, as far as is known. */
+  readonly isLasting: boolean;
+  /** A statement of it may end it. */
+  readonly mayEnd: boolean;
+}
+
+export class TransactionWatch {
+  #texts: string[] = [];
+  /** Prepared statements with a name that were run. None for most sessions. */
+  #names: Set<string> | undefined;
+  #isLasting = false;
+  #mayEnd = false;
+  #hasUnnamed = false;
+
+  /** The session is between two transactions. */
+  settles(): void {
+    this.#texts.length = 0;
+    this.#names = undefined;
+    this.#isLasting = false;
+    this.#mayEnd = false;
+    this.#hasUnnamed = false;
+  }
+
+  /** The text of a Query, or of a Parse without a name. Undefined: it is too long. */
+  reads(text: string | undefined, isUnnamed = false): void {
+    this.#hasUnnamed ||= isUnnamed;
+    if (text === undefined) {
+      this.#mayEnd = true;
+      return this.lasts();
+    }
+    if (this.#texts.length === MOST_TEXTS) this.#judge();
+    this.#texts.push(text);
+    return undefined;
+  }
+
+  /** Bind of a prepared statement. Undefined: its name is not known. */
+  binds(name: string | undefined): void {
+    // The text of one without a name is known here only if it came in this transaction.
+    if (name === '' && this.#hasUnnamed) return;
+    if (name === undefined || name === '') return this.reads(undefined);
+    this.#names ??= new Set();
+    if (this.#names.size === MOST_NAMES && !this.#names.has(name)) return this.reads(undefined);
+    this.#names.add(name);
+  }
+
+  /** Something has run that a rollback does not undo. */
+  lasts(): void {
+    this.#isLasting = true;
+  }
+
+  /** `command`: of a CommandComplete. */
+  completes(command: string): void {
+    if (!UNDONE.has(command)) this.#isLasting = true;
+  }
+
+  /** `textOf`: of a statement that was prepared before the transaction. */
+  judged(textOf: (name: string) => string | undefined): OpenTransaction {
+    for (const name of this.#names ?? []) this.reads(textOf(name));
+    this.#names = undefined;
+    this.#judge();
+    return { isLasting: this.#isLasting, mayEnd: this.#mayEnd };
+  }
+
+  #judge(): void {
+    for (const text of this.#texts) {
+      const hasComment = COMMENT.test(text);
+      this.#isLasting ||= LASTING.test(text) || (hasComment && DO_ANYWHERE.test(text));
+      this.#mayEnd ||= (hasComment ? ENDS_ANYWHERE : ENDS_FIRST).test(text);
+    }
+    this.#texts.length = 0;
+  }
+}

@@ -1,0 +1,207 @@
+// Whether a rollback undoes all of an open transaction, and whether its last statement may end it: by the messages of
+// client and server, as the followers read them.
+import { describe, expect, test } from 'vitest';
+import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
+import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
+import { StatementWatch } from '../../../../src/wire/follow/statement-watch.ts';
+import { TransactionWatch } from '../../../../src/wire/follow/transaction-watch.ts';
+import { STARTED } from '../../../support/sockets/dialogues.ts';
+import {
+  aMessage,
+  BIND,
+  COPY_IN_RESPONSE,
+  DATA_ROW,
+  errorOf,
+  EXECUTE,
+  readyForQuery,
+  SYNC,
+} from '../../../support/sockets/messages.ts';
+
+const query = (text: string): Buffer => aMessage('Q', Buffer.from(`${text}\0`));
+const parse = (name: string, text: string): Buffer => aMessage('P', Buffer.from(`${name}\0${text}\0\0\0`));
+const bind = (name: string): Buffer => aMessage('B', Buffer.from(`\0${name}\0\0\0\0\0\0\0`));
+const tag = (text: string): Buffer => aMessage('C', Buffer.from(`${text}\0`));
+const IN_BLOCK = readyForQuery('T');
+const IDLE = readyForQuery('I');
+const PREPARED: Readonly<Record<string, string>> = {
+  s1: 'insert into t values ($1)',
+  s2: 'select pg_advisory_lock(1)',
+};
+
+class Dialogue {
+  readonly watch = new StatementWatch();
+  readonly follower: SessionFollower;
+
+  constructor() {
+    const memory = new SessionMemory();
+    memory.watch = this.watch;
+    this.follower = new SessionFollower(memory);
+    this.says(...STARTED);
+    this.asks(query('begin'));
+    this.says(tag('BEGIN'), IN_BLOCK);
+  }
+
+  asks(...messages: readonly Uint8Array[]): this {
+    this.follower.fromClient(Buffer.concat(messages));
+    return this;
+  }
+
+  says(...messages: readonly Uint8Array[]): this {
+    this.follower.fromBackend(Buffer.concat(messages));
+    return this;
+  }
+
+  runs(text: string, command: string): this {
+    return this.asks(query(text)).says(tag(command), IN_BLOCK);
+  }
+
+  isLasting(): boolean {
+    return this.watch.transaction.judged((name) => PREPARED[name]).isLasting;
+  }
+
+  mayEnd(): boolean {
+    return this.watch.transaction.judged((name) => PREPARED[name]).mayEnd;
+  }
+}
+
+describe('a rollback undoes', () => {
+  test.each([
+    ['insert into t values (1) on conflict do nothing', 'INSERT 0 1'],
+    ["update t set a = 'x' where b = 1", 'UPDATE 3'],
+    ['select * from t for update', 'SELECT 3'],
+    ['set work_mem = 1', 'SET'],
+    ['create temp table x (a int)', 'CREATE TABLE'],
+    ['savepoint a', 'SAVEPOINT'],
+    ['rollback to savepoint a', 'ROLLBACK'],
+  ])('%s', (text, command) => {
+    expect(new Dialogue().runs(text, command).isLasting()).toBe(false);
+  });
+
+  test('what a statement did that was prepared before', () => {
+    const dialogue = new Dialogue().asks(bind('s1'), EXECUTE, SYNC).says(aMessage('2'), tag('INSERT 0 1'), IN_BLOCK);
+    expect([dialogue.isLasting(), dialogue.mayEnd()]).toEqual([false, false]);
+  });
+
+  test('what one without a name did', () => {
+    const dialogue = new Dialogue().asks(parse('', 'insert into t values (1)'), BIND, EXECUTE, SYNC);
+    expect(dialogue.says(aMessage('1'), aMessage('2'), tag('INSERT 0 1'), IN_BLOCK).isLasting()).toBe(false);
+  });
+
+  test('thousands of statements', () => {
+    const dialogue = new Dialogue();
+    for (let at = 0; at < 1_000; at += 1) dialogue.runs(`insert into t values (${at})`, 'INSERT 0 1');
+    expect(dialogue.isLasting()).toBe(false);
+    dialogue.runs('select pg_advisory_lock(1)', 'SELECT 1');
+    for (let at = 0; at < 100; at += 1) dialogue.runs(`insert into t values (${at})`, 'INSERT 0 1');
+    expect(dialogue.isLasting()).toBe(true);
+  });
+});
+
+describe('a rollback does not undo, or it is not known', () => {
+  test.each([
+    ['select pg_advisory_lock(1)', 'SELECT 1'],
+    ['prepare a as select 1', 'PREPARE'],
+    ['execute a', 'SELECT 1'],
+    ['deallocate a', 'DEALLOCATE'],
+    ["load 'auto_explain'", 'LOAD'],
+    ['do $$ begin perform 1; end $$', 'DO'],
+    ['/* by the ORM */ do $$ begin end $$', 'DO'],
+    ['call work()', 'CALL'],
+    ['vacuum t', 'VACUUM'],
+    ['commit and chain', 'COMMIT'],
+    ['rollback and chain', 'ROLLBACK'],
+    [`select '${'x'.repeat(10_000)}'`, 'SELECT 1'],
+  ])('%.50s', (text, command) => {
+    expect(new Dialogue().runs(text, command).isLasting()).toBe(true);
+  });
+
+  test.each([
+    ['a statement with a name', [parse('s3', 'select 1')]],
+    ['the end of one', [aMessage('C', Buffer.from('Ss1\0'))]],
+    ['a function that is called', [aMessage('F', Buffer.from([0, 0, 0, 1]))]],
+    ['one that was prepared before, and locks', [bind('s2'), EXECUTE]],
+    ['one whose text is not known', [bind('s9'), EXECUTE]],
+    ['one without a name of before', [BIND, EXECUTE]],
+    ['one whose name is too long', [bind('s'.repeat(500)), EXECUTE]],
+  ])('%s', (_, messages) => {
+    expect(new Dialogue().asks(...messages).isLasting()).toBe(true);
+  });
+
+  test('more different prepared ones than are kept', () => {
+    const { watch } = new Dialogue().asks(...Array.from({ length: 64 }, (_, at) => bind(`n${at}`)), bind('n0'));
+    expect(watch.transaction.judged(() => 'select 1').isLasting).toBe(false);
+    const other = new Dialogue().asks(...Array.from({ length: 65 }, (_, at) => bind(`n${at}`)));
+    expect(other.watch.transaction.judged(() => 'select 1').isLasting).toBe(true);
+  });
+});
+
+describe('between two transactions', () => {
+  test('all is forgotten', () => {
+    const dialogue = new Dialogue().runs('select pg_advisory_lock(1)', 'SELECT 1');
+    dialogue.asks(query('commit')).says(tag('COMMIT'), IDLE);
+    dialogue.asks(query('begin')).says(tag('BEGIN'), IN_BLOCK);
+    expect([dialogue.isLasting(), dialogue.mayEnd()]).toEqual([false, false]);
+  });
+
+  test('the effect of what came before stays apart', () => {
+    const { watch } = new Dialogue().runs('update t set a = 1', 'UPDATE 1');
+    expect([watch.effectBefore(), watch.effect()]).toEqual(['clean', 'unsure']);
+    watch.settles();
+    expect(watch.effectBefore()).toBe('unsure');
+    watch.forget(true);
+    expect(watch.effectBefore()).toBe('clean');
+  });
+
+  test('a transaction that ended behind the next BEGIN was not seen from outside: its rows are told', () => {
+    const dialogue = new Dialogue();
+    dialogue.asks(query('commit')).says(tag('COMMIT'), IDLE);
+    dialogue.asks(query('insert into t values (1)'), query('begin'));
+    dialogue.says(tag('INSERT 0 1'), IDLE, tag('BEGIN'));
+    expect(dialogue.says(IN_BLOCK).isLasting()).toBe(true);
+  });
+});
+
+describe('a statement in progress', () => {
+  test.each([
+    ['insert into t values (1)', false],
+    ['select case when a then 1 end from t', false],
+    ['rollback to savepoint a', false],
+    ['rollback work to a', false],
+    ['commit', true],
+    ['insert into t values (1); end', true],
+    [' \n ROLLBACK', true],
+    ['abort', true],
+    ["prepare transaction 'a'", true],
+    ['/* a */ commit', true],
+    ['-- a\nend', true],
+    ['/* a */ select 1', false],
+  ])('%s', (text, mayEnd) => {
+    const dialogue = new Dialogue().asks(query(text));
+    expect([dialogue.follower.mayFailOnce(), dialogue.mayEnd()]).toEqual([true, mayEnd]);
+  });
+
+  const insert = query('insert into t values (1)');
+  test.each<readonly [string, (dialogue: Dialogue) => Dialogue, boolean]>([
+    ['whose rows have begun', (dialogue) => dialogue.asks(insert).says(DATA_ROW), true],
+    ['in half a row', (dialogue) => dialogue.asks(insert).says(DATA_ROW.subarray(0, 7)), false],
+    ['that has failed', (dialogue) => dialogue.asks(insert).says(errorOf(['SERROR', 'C22012'])), false],
+    ['with another one behind it', (dialogue) => dialogue.asks(insert, insert), false],
+    ['half of one', (dialogue) => dialogue.asks(insert.subarray(0, 7)), false],
+    ['with its Sync', (dialogue) => dialogue.asks(parse('', 'select 1'), BIND, EXECUTE, SYNC), true],
+    ['without a Sync', (dialogue) => dialogue.asks(parse('', 'select 1'), BIND, EXECUTE), false],
+    ['a Sync alone', (dialogue) => dialogue.asks(SYNC), false],
+    ['a COPY', (dialogue) => dialogue.asks(query('copy t from stdin')).says(COPY_IN_RESPONSE), false],
+    ['none', (dialogue) => dialogue, false],
+    ['none, between two transactions', (dialogue) => dialogue.asks(query('end')).says(tag('COMMIT'), IDLE), false],
+    ['outside', (dialogue) => dialogue.asks(query('end')).says(tag('COMMIT'), IDLE).asks(insert), false],
+    ['in a failed one', (dialogue) => dialogue.asks(insert).says(readyForQuery('E')).asks(insert), false],
+  ])('%s: whether an error may end it', (_, play, mayFail) => {
+    expect(play(new Dialogue()).follower.mayFailOnce()).toBe(mayFail);
+  });
+});
+
+test('a text that is too long may be anything', () => {
+  const watch = new TransactionWatch();
+  watch.reads(undefined);
+  expect(watch.judged(() => undefined)).toEqual({ isLasting: true, mayEnd: true });
+});
