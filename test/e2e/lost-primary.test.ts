@@ -65,7 +65,7 @@ describeOnEveryCluster({ name: 'a primary that is lost without warning', legs: E
     async pointsman(cluster) {
       await prepareDatabase(cluster);
       return {
-        ...movesConfig(cluster, directory.path, { mode: 'always' }),
+        ...movesConfig(cluster, directory.path, { mode: 'always', on_stays: 'abort' }),
         workers: 2,
         hold: { client_timeout: '90s', outage_timeout: '120s' },
       };
@@ -215,19 +215,23 @@ describeOnEveryCluster({ name: 'a primary that is lost without warning', legs: E
   );
 
   it(
-    'a host that vanishes: idle sessions go on, and a client that asks meanwhile is answered',
+    'a host that vanishes: sessions go on, a client that asks meanwhile is answered, and an open transaction is void',
     async () => {
       const { cluster, pointsman } = lab;
       const { old, standby } = await healthy();
       const idle = await openMany(SESSIONS);
       await idle[0]?.client.query("set work_mem = '7MB'");
+      const working = await open();
+      await working.client.query("set work_mem = '5MB'");
       await beIdle();
+      await working.client.query('begin');
+      const lost = await idOf(working);
       const since = pointsman.lines.length;
       await cluster.freezeManager(old.name);
       await cluster.freezePostgres(old.name);
       const areParked = async (): Promise<boolean> => {
         const gone = moved(since).length;
-        return gone + ((await pointsman.metric('pointsman_sessions_parked{pool="write"}')) ?? 0) >= SESSIONS;
+        return gone + ((await pointsman.metric('pointsman_sessions_parked{pool="write"}')) ?? 0) > SESSIONS;
       };
       await pointsman.waitFor('parked sessions', areParked, PATIENCE_MS);
       const answer = idle[0]?.client.query(`select current_setting('work_mem') as memory, ${SERVER_NAME} as server`);
@@ -237,7 +241,16 @@ describeOnEveryCluster({ name: 'a primary that is lost without warning', legs: E
       );
       expect(servers.map(({ rows }) => rows)).toEqual(idle.map(() => [{ server: serverName(standby) }]));
       expect(idle.flatMap(({ endedWith }) => endedWith ?? [])).toEqual([]);
-      await tellGaps('a host that vanished', since, SESSIONS);
+      await expect(idOf(working)).rejects.toMatchObject({ code: '40001' });
+      await expect(idOf(working)).rejects.toMatchObject({ code: '25P02' });
+      await working.client.query('rollback');
+      const { rows } = await working.client.query(
+        `select current_setting('work_mem') as memory, ${SERVER_NAME} as server, array_agg(id) as ids from told`,
+      );
+      expect(rows).toMatchObject([{ memory: '5MB', server: serverName(standby) }]);
+      expect(rows).not.toMatchObject([{ ids: expect.arrayContaining([lost]) }]);
+      expect(working.endedWith).toBeUndefined();
+      await tellGaps('a host that vanished', since, SESSIONS + 1);
       await killMember(old);
     },
     TEST_MS,

@@ -107,7 +107,8 @@ export const moves = z.strictObject({
     choice(['drain', 'close', 'abort']).default('drain'),
     `How a session ends that cannot move. \`drain\`: between two of its transactions, and after \`drain_timeout\`
     anyway. \`close\`: the same, after \`wait\`. \`abort\`: the same as \`close\`, but a transaction that is open then
-    is rolled back, its client reads an error with SQLSTATE 40001, and the session moves.`,
+    is rolled back, its client reads an error with SQLSTATE 40001, and the session moves. With \`mode: always\` also a
+    transaction of a server that is lost, where it is certainly void.`,
   ),
 });
 

@@ -185,13 +185,14 @@ export class Continuity implements Tap, LastStateOptions {
     return conversation.follower()?.mayFailOnce() === true && !this.#state.mayEndTransaction();
   }
 
-  /** The statement that runs has failed by that, and its transaction. */
+  /** A statement that runs fails with its transaction. */
   #ended(error: Uint8Array, state: CarriedState): Pick<Departure, 'aborted' | 'hasAborted'> {
     if (this.isIdle()) return {};
-    const { conversation } = this.#parts;
-    const isRunning = conversation.activity() === 'busy';
-    if (isRunning) conversation.passToClient(joined([error, encodeReadyForQuery('failed')]));
+    if (this.#parts.conversation.activity() === 'busy') {
+      const running = joined([error, encodeReadyForQuery('failed')]);
+      return { aborted: { owed: undefined, running }, hasAborted: true };
+    }
     const aborted = this.#departures.endsTransaction(error, state);
-    return { aborted, hasAborted: isRunning || aborted?.owed !== undefined };
+    return { aborted, hasAborted: aborted?.owed !== undefined };
   }
 }

@@ -28,6 +28,8 @@ export interface Departure {
 export interface AbortedTransaction {
   /** For the next request of its client. Undefined: the transaction had failed already. */
   readonly owed: OwedError | undefined;
+  /** For the statement that runs, once it is certain that its server is lost: messages. */
+  readonly running?: Uint8Array;
 }
 
 export interface ServerLoss extends Loss {

@@ -180,8 +180,9 @@ export class Travelling implements Stage, Passenger {
   }
 
   #setOut(): void {
-    const { mover, session } = this.#parts;
-    const { from, cause, hasAborted } = this.departure;
+    const { mover, session, conversation } = this.#parts;
+    const { from, cause, hasAborted, aborted } = this.departure;
+    if (aborted?.running !== undefined) conversation.passToClient(aborted.running);
     const isAborted = hasAborted === true ? { hasAborted } : {};
     mover.report({ kind: 'session_parked', pool: this.pool, session: session.id, member: from, cause, ...isAborted });
     mover.departs(this);

@@ -2,7 +2,7 @@
 // them. The WAL positions are the test's; its clock can leap, so that a session has been idle for long.
 import { kill } from 'node:process';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { WalSample } from '../../../../src/core/coverage.ts';
 import type { Standing } from '../../../../src/core/standing.ts';
 import type { WalEvidence } from '../../../../src/core/wal-samples.ts';
@@ -99,6 +99,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     mode: 'planned' | 'always' = 'always',
     endsAt: 'same' | 'unknown' | number = 'same',
     demoted: LeaveMode = 'close',
+    onStays: 'drain' | 'abort' = 'drain',
   ): Promise<void> {
     const { name, host, port } = login.server;
     const write = aWritePool();
@@ -111,7 +112,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     end = endsAt;
     lab = await startProxyLab({
       pools: [{ ...write, onLeave: { ...write.onLeave, demoted } }],
-      moves: { mode },
+      moves: { mode, onStays },
       clock,
       wal,
       dial,
@@ -182,6 +183,91 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     expect([...heard.errors, ...heard.notices]).toEqual([]);
     const moves = lab.events.filter((event) => event.kind === 'session_moved' && event.cause === 'dead');
     expect(moves).toHaveLength(2);
+  });
+
+  describe('in a transaction, with `on_stays: abort`', () => {
+    const TWICE = { name: 'twice', text: 'insert into kept select $1::int * 2' };
+
+    /** Its state is known, and its transaction has a row. */
+    async function startOpen(): Promise<Heard> {
+      await start('always', 'same', 'close', 'abort');
+      const heard = await connect();
+      await heard.client.query("set work_mem = '7MB'");
+      await heard.client.query({ ...TWICE, values: [0] });
+      await idleForLong();
+      await heard.client.query('begin');
+      await heard.client.query('insert into kept values ($1)', [201]);
+      await heard.client.query({ ...TWICE, values: [101] });
+      await heard.client.query("set work_mem = '9MB'");
+      return heard;
+    }
+
+    /** With its state of before the transaction, of which nothing is stored. */
+    async function goesOn({ client, errors }: Heard): Promise<void> {
+      await expect(client.query('select 1')).rejects.toMatchObject({ code: '25P02' });
+      await client.query('rollback');
+      expect((await client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }]);
+      expect((await client.query('select from kept where n > 200')).rowCount).toBe(0);
+      await client.query({ ...TWICE, values: [0] });
+      expect(errors).toEqual([]);
+    }
+
+    test.each([
+      ['a statement', 'insert into kept values (202)', []],
+      ['a statement with values', 'insert into kept values ($1)', [202]],
+    ])('the client that waits reads 40001 for %s', async (_, text, values) => {
+      const heard = await startOpen();
+      await crash();
+      await expect(heard.client.query(text, values)).rejects.toMatchObject({ code: '40001' });
+      await goesOn(heard);
+      expect(heard.notices).toEqual([]);
+    });
+
+    test('a COMMIT fails, and the transaction is over', async () => {
+      const heard = await startOpen();
+      await crash();
+      await expect(heard.client.query('commit')).rejects.toMatchObject({ code: '40001' });
+      expect((await heard.client.query('select from kept where n > 200')).rowCount).toBe(0);
+      expect((await heard.client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }]);
+    });
+
+    test.each([
+      ['a statement', 'select pg_sleep(600)', []],
+      ['one with values', 'select pg_sleep($1)', [600]],
+    ])('%s that runs reads 40001', async (_, text, values) => {
+      const heard = await startOpen();
+      const failure = heard.client.query(text, values).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      const sleeping = "select 1 from pg_stat_activity where wait_event = 'PgSleep'";
+      await until('the statement', async () => (await login.server.query(sleeping)).length === 1);
+      await crash();
+      expect(await failure).toMatchObject({ code: '40001' });
+      await goesOn(heard);
+    });
+
+    test('a transaction that has failed by itself stays so', async () => {
+      const heard = await startOpen();
+      await expect(heard.client.query('select 1 / 0')).rejects.toMatchObject({ code: '22012' });
+      await crash();
+      await goesOn(heard);
+    });
+
+    test('G24: a session with a lock that a rollback does not give back ends with its server', async () => {
+      const heard = await startOpen();
+      await heard.client.query('select pg_advisory_lock(7)');
+      await crash();
+      await until('the end', () => heard.errors.length > 0);
+      expect(heard.errors[0]).toMatchObject({ code: '08006' });
+    });
+
+    test('pg_terminate_backend is delivered', async () => {
+      const heard = await startOpen();
+      await login.run("select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'");
+      await until('the end', () => heard.errors.length > 0);
+      expect(heard.errors[0]).toMatchObject({ code: '57P01', message: expect.stringContaining('administrator') });
+    });
   });
 
   test('a statement that arrives as its server is found dead is answered by the next one', async () => {

@@ -89,6 +89,13 @@ describe('a statement in progress', () => {
   pg-1 closes           | reaches pg-1 · pg-1 is probed · parked: dead, aborted · moved to pg-1
                         | client reads 40001 · in_failed_transaction`));
 
+  test('whose session an administrator has ended reads that', () =>
+    play(`${BEGUN}
+  pg-1 halts            | in_transaction
+  client queries        | busy
+  pg-1 closes 57P01     | reaches pg-1 · pg-1 is probed · leaves pg-1 · client reads 57P01 of its server · closing
+  client leaves         | closed: backend_closed`));
+
   test('that may end the transaction: its outcome is not known', () =>
     play(`${BEGUN}
   pg-1 halts            | in_transaction
