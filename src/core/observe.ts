@@ -18,7 +18,7 @@ import type { RoutingPolicy } from '../model/policy.ts';
 import { withAgreement } from './refused-primary.ts';
 import { checksOf } from './next-check.ts';
 import { nextPositions } from './reported-positions.ts';
-import { isDead, newRecord, refusesBoth } from './snapshot.ts';
+import { isDead, newRecord, refusesBoth, type ProbeFailure } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Snapshot, StandbyReport } from './snapshot.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import { nextUnsentTime } from './unsent-probes.ts';
@@ -120,12 +120,14 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
   const record = snapshot.members.get(observation.member);
   if (record === undefined || startedAt < (record.probedAt ?? -Infinity)) return snapshot;
   if (outcome.kind !== 'answered') {
-    const before = record.failure ?? { since: startedAt, outcome, silentProbes: 0 };
+    const before: Omit<ProbeFailure, 'at'> = record.failure ?? { since: startedAt, outcome, silentProbes: 0 };
     // A local fault shows nothing, so earlier knowledge of a silent member stays, such as whether its PostgreSQL
     // accepts.
     const isOurs = outcome.kind === 'failed' && outcome.cause === 'local';
     const silentProbes = nextSilentProbes(policy, before.silentProbes, outcome);
-    const failure = { ...before, at: startedAt, ...(isOurs ? {} : { outcome, silentProbes }) };
+    const hasVanished = silentProbes >= (policy.probe.silentProbes ?? Infinity);
+    const vanishedAt = hasVanished ? (before.vanishedAt ?? startedAt) : undefined;
+    const failure = { ...before, at: startedAt, ...(isOurs ? {} : { outcome, silentProbes, vanishedAt }) };
     const unsent = nextUnsentTime(record.unsent, outcome, startedAt);
     const failed = { ...record, probedAt: startedAt, failure, unsent };
     return replace(

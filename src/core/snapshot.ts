@@ -119,6 +119,8 @@ export interface ProbeFailure {
    * port are left out. Once there are enough of them, the number stays.
    */
   readonly silentProbes: number;
+  /** When the probe began with which there were enough of them. */
+  readonly vanishedAt?: Instant | undefined;
 }
 
 /** Enough to compare the last few answers of two members that are probed independently. */

@@ -1,6 +1,7 @@
 // A member of a shared pool whose host vanished: its API and its PostgreSQL port were silent for several probes in a
-// row. Its sessions would hang until silence_grace, so they end at once, provided that another member answers. When no
-// member answers, the fault is probably on this machine (G12).
+// row. Its sessions would hang until silence_grace, so they end at once, provided that another member answers then, or
+// has answered since. When no member answers, the fault is probably on this machine (G12).
+import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { ProbePolicy } from '../model/policy.ts';
 import type { PoolDecision } from './routing-table.ts';
@@ -14,20 +15,19 @@ export function withoutVanished(
   fallback: PoolDecision | undefined,
 ): Standings {
   const { silentProbes = Infinity } = policy.probe;
-  const answers = (name: MemberName): boolean => {
-    const record = snapshot.members.get(name);
-    return record !== undefined && record.failure === undefined;
-  };
-  const isServed =
-    [...standings].some(([name, { kind }]) => kind === 'open' && answers(name)) ||
-    (fallback?.route.kind === 'open' && fallback.route.targets.some(({ member }) => answers(member)));
-  if (!isServed) return standings;
+  const open = [...standings].flatMap(([name, { kind }]) => (kind === 'open' ? [name] : []));
+  const behind = fallback?.route.kind === 'open' ? fallback.route.targets.map(({ member }) => member) : [];
+  const others = [...open, ...behind].flatMap((name) => snapshot.members.get(name) ?? []);
+  const hasAnswered = (since: Instant): boolean =>
+    others.some(({ failure, answeredAt = -Infinity }) => failure === undefined || answeredAt >= since);
   return mapStandings(standings, (standing, name) => {
     const record = snapshot.members.get(name);
     // The member that serves an exclusive pool is judged by that pool's clocks.
     if (record === undefined || standing.why.code === 'exclusive_elsewhere') return standing;
-    const hasVanished = (record.failure?.silentProbes ?? 0) >= silentProbes;
-    return hasVanished ? leave('silent', { ...silence(record), code: 'vanished' }) : standing;
+    const { silentProbes: count = 0, vanishedAt = Infinity } = record.failure ?? {};
+    return count >= silentProbes && hasAnswered(vanishedAt)
+      ? leave('silent', { ...silence(record), code: 'vanished' })
+      : standing;
   });
 }
 

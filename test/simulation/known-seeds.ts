@@ -14,4 +14,6 @@ export const KNOWN_SEEDS: readonly { readonly seed: number; readonly found: stri
   { seed: 3355, found: 'a judge: no answer had told of the newer timeline' },
   { seed: 3450, found: 'a judge: the other primary refused connections' },
   { seed: 3548, found: 'sessions at the old address of a silent replica outlived the clock of its silence' },
+  { seed: 5240, found: 'a replica that had vanished came back when the others fell silent as well' },
+  { seed: 5609, found: 'a judge: a document that an operation reads is no sign of life' },
 ];

@@ -334,7 +334,7 @@ function refusesBoth({ outcome }: ProbeObservation): boolean {
 
 /**
  * Readers that have not vanished. A vanished reader is silent at both ports for some probes while another member of the
- * pool or of its fallback answers.
+ * pool or of its fallback answers, or has answered since.
  */
 export function whoIsThere(
   { policy, history }: World,
@@ -348,13 +348,19 @@ export function whoIsThere(
     told.members
       .filter((member) => member.name === name)
       .flatMap(({ facts }) => facts.flatMap(({ probe }) => probe ?? []));
-  const answers = (name: MemberName): boolean => probesOf(name).at(-1)?.outcome.kind === 'answered';
-  if (silentProbes === undefined || ![...readers, ...fallback].some(answers)) return readers;
+  const answersSince = (at: number) => (name: MemberName) => {
+    const probes = probesOf(name);
+    const last = probes.findLast(isAnswered);
+    return last !== undefined && (last === probes.at(-1) || last.startedAt >= at);
+  };
+  if (silentProbes === undefined) return readers;
   return readers.filter((name) => {
     // A probe that tells nothing counts for nothing. Once it has vanished, it is back by an answer alone.
     const heard = probesOf(name).filter(({ outcome }) => !isNothing(outcome));
     const since = heard.slice(1 + heard.findLastIndex((probe) => isAnswered(probe) || refusesBoth(probe)));
     const holes = since.map((_, index) => since.slice(Math.max(0, index + 1 - silentProbes), index + 1));
-    return !holes.some((newest) => newest.length === silentProbes && newest.every(isHole));
+    const enough = holes.find((newest) => newest.length === silentProbes && newest.every(isHole));
+    const at = enough?.at(-1)?.startedAt;
+    return at === undefined || ![...readers, ...fallback].some(answersSince(at));
   });
 }

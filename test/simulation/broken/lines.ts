@@ -112,6 +112,13 @@ export const LOAD_BEARING_LINES: readonly LoadBearingLine[] = [
     without: "this.#status = 'failed';",
   },
   {
+    name: 'the COMMIT that a lost server may have run',
+    guarantee: 'G24',
+    file: 'proxy/moves/continuity.ts',
+    line: 'return conversation.follower()?.mayFailOnce() === true && !this.#state.mayEndTransaction();',
+    without: 'return conversation.follower()?.mayFailOnce() === true;',
+  },
+  {
     name: 'a handover ends where the next primary is proven',
     guarantee: 'G1, G3',
     file: 'core/operator-override.ts',

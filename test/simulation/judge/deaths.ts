@@ -2,6 +2,8 @@
 import type { Scene } from '../scene/scene.ts';
 import type { Law } from './law.ts';
 
+const DOCUMENTS: ReadonlySet<string> = new Set(['/cluster', '/health']);
+
 export const DEATHS: Law = { guarantee: 'G12', broken: unprovenDeaths };
 
 function unprovenDeaths({ events, observer }: Scene): readonly string[] {
@@ -9,10 +11,10 @@ function unprovenDeaths({ events, observer }: Scene): readonly string[] {
     if (event.kind !== 'standing_changed' || event.to.kind !== 'leave' || event.to.cause !== 'dead') return [];
     const { member, pool } = event;
     const told = observer.answers.filter((one) => one.run === run && one.member === member && one.at <= at);
-    // It said yes to no check since then; a document is no sign of life.
+    // It said yes to no check since then; a document that an operation reads is no sign of life.
     const refusal = told.findLastIndex(({ result }) => result.kind === 'refused');
     const yes = told.findLastIndex(
-      ({ path, result }) => path !== '/cluster' && result.kind === 'answered' && result.status === 200,
+      ({ path, result }) => !DOCUMENTS.has(path) && result.kind === 'answered' && result.status === 200,
     );
     const isProven = refusal > yes;
     return isProven ? [] : [`pointsman ${run} takes ${member} for dead in pool ${pool}, and no port of it refused`];

@@ -113,6 +113,15 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     expect(standing(...gone, accepts, isReplica('pg-2', 2900))).toBe('open positive');
   });
 
+  test('G20: does not come back because the others fall silent as well, which have answered since', () => {
+    const gone = holes('pg-2', 1000, 1500, 2000);
+    const silentToo = [silent({ member: 'pg-1', at: 3000 }), silent({ member: 'pg-3', at: 3000 })];
+    const table = aTable(ALONE, 3100, ...ROUND, ...gone, isReplica('pg-3', 2000), ...silentToo);
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave silent vanished');
+    const before = aTable(ALONE, 3100, ...ROUND, ...gone, isReplica('pg-3', 1999), ...silentToo);
+    expect(standingIn(before, 'read', 'pg-2')).toBe('open positive');
+  });
+
   test('counts as dead when both of its ports refuse afterwards', () => {
     expect(standing(...holes('pg-2', 1000, 1500, 2000), refused({ member: 'pg-2', at: 2500 }))).toBe(
       'leave dead refused',
