@@ -2,7 +2,6 @@
 // row. Its sessions would hang until silence_grace, so they end at once, provided that another member answers then, or
 // has answered since. When no member answers, the fault is probably on this machine (G12).
 import type { Instant } from '../model/instant.ts';
-import type { MemberName } from '../model/member.ts';
 import type { ProbePolicy } from '../model/policy.ts';
 import type { PoolDecision } from './routing-table.ts';
 import type { MemberRecord } from './snapshot.ts';

@@ -3,6 +3,12 @@ import { survivorsOf, type Survivor } from './survivors.ts';
 
 export const CORE_SURVIVORS: readonly Survivor[] = [
   survivorsOf(
+    'core/vanished',
+    'no member has that name, and one of the fallback has answered',
+    ['[]', '["Stryker was here"]'],
+    ['-Infinity', '+Infinity'],
+  ),
+  survivorsOf(
     'core/lag',
     'no position but a location has a timeline',
     ["kind === 'location' && timeline !== undefined", "kind === 'location' || timeline !== undefined"],

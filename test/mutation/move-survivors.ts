@@ -2,6 +2,10 @@
 import { survivorsOf, type Survivor } from './survivors.ts';
 
 export const MOVE_SURVIVORS: readonly Survivor[] = [
+  survivorsOf('proxy/moves/continuity', 'a session that can move can be read', [
+    'conversation.follower()?.mayFailOnce',
+    'conversation.follower().mayFailOnce',
+  ]),
   survivorsOf(
     'proxy/moves/travelling',
     'a session that travels has its client',

@@ -29,7 +29,7 @@ interface Departures {
   ask: LastStateOptions['ask'];
   /** With what its server has told since the answer. */
   mayStillMove(state: CarriedState): boolean;
-  /** What the client of an open transaction is told, which has ended: the error, unless it knows already. */
+  /** For the client of an open transaction, which has ended: the error, unless the client knows already. */
   endsTransaction(error: Uint8Array, state: CarriedState): AbortedTransaction | undefined;
   depart(departure: Departure): boolean;
 }
@@ -187,7 +187,6 @@ export class Continuity implements Tap, LastStateOptions {
 
   /** A statement that runs fails with its transaction. */
   #ended(error: Uint8Array, state: CarriedState): Pick<Departure, 'aborted' | 'hasAborted'> {
-    if (this.isIdle()) return {};
     if (this.#parts.conversation.activity() === 'busy') {
       const running = joined([error, encodeReadyForQuery('failed')]);
       return { aborted: { owed: undefined, running }, hasAborted: true };

@@ -75,10 +75,9 @@ export class StatementWatch {
     const statement = bytes.indexOf(0, at) + 1;
     const end = bytes.indexOf(0, statement);
     const isShown = statement > at && end !== -1 && end < at + size;
-    const isUnnamed = isShown && end === statement;
-    const name = isShown && !isUnnamed ? DECODER.decode(bytes.subarray(statement, end)) : undefined;
-    this.transaction.binds(isUnnamed ? '' : name);
-    this.#add(isUnnamed ? this.#unnamed : 'unsure');
+    const name = isShown ? DECODER.decode(bytes.subarray(statement, end)) : undefined;
+    this.transaction.binds(name);
+    this.#add(name === '' ? this.#unnamed : 'unsure');
   }
 
   /** The client sends Close, with this first byte of its body. */

@@ -4,7 +4,7 @@
 
 /** Texts are judged by then, so that a long transaction does not keep them all. */
 const MOST_TEXTS = 32;
-/** A transaction with more prepared statements counts as lasting. */
+/** A transaction with that many prepared statements counts as lasting. */
 const MOST_NAMES = 64;
 
 /** Commands whose effect a rollback undoes, or that have none. As CommandComplete has them, without numbers. */
@@ -14,17 +14,19 @@ const UNDONE = new Set(
   |CREATE TABLE|CREATE TABLE AS|CREATE INDEX|ALTER TABLE|DROP TABLE|CREATE VIEW|DROP VIEW`.split(/\s*\|/),
 );
 /**
- * A rollback does not undo them, or they may run more than one transaction. Literals count as well: a function may run
- * them.
+ * Words of statements that have such a command as well, or that a function may run: literals count. Any word may be in
+ * a name with escapes.
  */
-const LASTING =
-  /\b(?:prepare|execute|deallocate|discard|load|call|chain|setseed|pg_\w*advisory\w*|dblink\w*|pg_replication_\w+|pg_\w*slot\w*|pg_backup_start|pg_start_backup)\b|(?:^|;)\s*do\b/i;
+const LASTING_WORDS = [
+  'prepare|execute|deallocate|discard|load|chain|setseed|pg_backup_start|pg_start_backup',
+  String.raw`pg_\w*advisory\w*|pg_\w*slot\w*|pg_replication_\w+|dblink\w*`,
+];
+const LASTING = new RegExp(String.raw`\b(?:${LASTING_WORDS.join('|')})\b|u&"`, 'i');
 const ENDS = String.raw`commit|end|abort|prepare|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b)`;
 const ENDS_FIRST = new RegExp(String.raw`(?:^|;)\s*(?:${ENDS})\b`, 'i');
 /** A comment may stand before the word. */
 const COMMENT = /--|\/\*/;
 const ENDS_ANYWHERE = new RegExp(String.raw`\b(?:${ENDS})\b`, 'i');
-const DO_ANYWHERE = /\bdo\b/i;
 
 export interface OpenTransaction {
   /** A rollback does not undo all of it, as far as is known. */
@@ -34,7 +36,7 @@ export interface OpenTransaction {
 }
 
 export class TransactionWatch {
-  #texts: string[] = [];
+  readonly #texts: string[] = [];
   /** Prepared statements with a name that were run. None for most sessions. */
   #names: Set<string> | undefined;
   #isLasting = false;
@@ -66,10 +68,10 @@ export class TransactionWatch {
   binds(name: string | undefined): void {
     // The text of one without a name is known here only if it came in this transaction.
     if (name === '' && this.#hasUnnamed) return;
-    if (name === undefined || name === '') return this.reads(undefined);
-    this.#names ??= new Set();
-    if (this.#names.size === MOST_NAMES && !this.#names.has(name)) return this.reads(undefined);
-    this.#names.add(name);
+    const names = (this.#names ??= new Set());
+    if (names.size === MOST_NAMES) this.reads(undefined);
+    // No statement of before has the empty name.
+    else names.add(name ?? '');
   }
 
   /** Something has run that a rollback does not undo. */
@@ -92,9 +94,8 @@ export class TransactionWatch {
 
   #judge(): void {
     for (const text of this.#texts) {
-      const hasComment = COMMENT.test(text);
-      this.#isLasting ||= LASTING.test(text) || (hasComment && DO_ANYWHERE.test(text));
-      this.#mayEnd ||= (hasComment ? ENDS_ANYWHERE : ENDS_FIRST).test(text);
+      this.#isLasting ||= LASTING.test(text);
+      this.#mayEnd ||= (COMMENT.test(text) ? ENDS_ANYWHERE : ENDS_FIRST).test(text);
     }
     this.#texts.length = 0;
   }

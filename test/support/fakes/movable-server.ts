@@ -49,6 +49,7 @@ const CANCELED = encodeErrorResponse({ severity: 'ERROR', sqlState: '57014', mes
 
 const ABORTED = encodeErrorResponse({ severity: 'ERROR', sqlState: '25P02', message: 'aborted' });
 const UNKNOWN = encodeErrorResponse({ severity: 'ERROR', sqlState: '26000', message: 'no such statement' });
+const WRONG = encodeErrorResponse({ severity: 'ERROR', sqlState: '42601', message: 'syntax error' });
 const ENDS = /^(?:commit|rollback)/i;
 
 interface MovableOptions {
@@ -100,7 +101,12 @@ export function serveMovable(
       ]),
     C: () => aMessage('3'),
     S: () => readyForQuery(status),
-    Q: () => (status === 'E' && !ENDS.test(sql) ? Buffer.from(ABORTED) : run()),
+    Q: () => {
+      if (status === 'E' && !ENDS.test(sql)) return Buffer.from(ABORTED);
+      if (sql !== 'wrong') return run();
+      if (status === 'T') status = 'E';
+      return Buffer.from(WRONG);
+    },
   };
   socket.on('data', (chunk: Buffer) => {
     rest = Buffer.concat([rest, chunk]);

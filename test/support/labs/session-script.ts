@@ -59,6 +59,7 @@ const SENDS: Readonly<Record<string, Uint8Array>> = {
   commits: query('commit'),
   'computes a name': query("select set_config('app.' || 'tenant', '1', false)"),
   sets: query("set work_mem = '7MB'"),
+  fails: query('wrong'),
   locks: query('select pg_advisory_lock(1)'),
   'rolls back': query('rollback'),
   'sends half of a query': QUERY.subarray(0, CUT_AT),

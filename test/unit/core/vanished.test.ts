@@ -122,6 +122,11 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     expect(standingIn(before, 'read', 'pg-2')).toBe('open positive');
   });
 
+  test('leaves although the last answer of another one is older than its silence', () => {
+    const table = aTable(ALONE, 3100, ...ROUND, ...holes('pg-2', 1000, 2000, 3000), isReplica('pg-3', 2900));
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave silent vanished');
+  });
+
   test('counts as dead when both of its ports refuse afterwards', () => {
     expect(standing(...holes('pg-2', 1000, 1500, 2000), refused({ member: 'pg-2', at: 2500 }))).toBe(
       'leave dead refused',

@@ -19,6 +19,10 @@ function query(text: string): Uint8Array {
 /** SELECT 1, without parameters. */
 const UNNAMED_PARSE = Uint8Array.of(0x50, 0, 0, 0, 16, 0, ...ENCODER.encode('SELECT 1'), 0, 0, 0);
 
+function bindOf(name: string): Uint8Array {
+  return Uint8Array.of(0x42, 0, 0, 0, 12 + name.length, 0, ...ENCODER.encode(name), 0, 0, 0, 0, 0, 0, 0);
+}
+
 const stateWith = (role: string): CarriedState => aState({ role, walWriterDelayMs: 200 });
 
 class Lab {
@@ -77,6 +81,34 @@ async function pauseAfter(text = 'SELECT f()'): Promise<number> {
   while (lab.asked === asked && lab.clock.now() - since < 20_000) await lab.clock.advance(500);
   return lab.clock.now() - since;
 }
+
+describe('the state before the open transaction', () => {
+  const prepared = [
+    { name: 'locks', statement: 'select pg_advisory_lock(1)' },
+    { name: 'ends', statement: 'commit' },
+    { name: 'writes', statement: 'insert into t values ($1)' },
+  ].map((one) => ({ ...one, parameterTypes: [], resultColumns: undefined, isFromSql: false }));
+
+  it('is not known before the first answer', () => {
+    expect(lab.known.beforeTransaction()).toBeUndefined();
+    expect(lab.known.mayEndTransaction()).toBe(true);
+  });
+
+  it.each([
+    ['writes', true, false],
+    ['ends', true, true],
+    ['locks', false, false],
+    ['unknown', false, true],
+  ])('with a statement that was prepared before: %s', async (name, isKnown, mayEnd) => {
+    lab.state = { ...stateWith('none'), prepared };
+    await lab.clock.advance(600);
+    lab.sends(query('begin'));
+    lab.sends(bindOf(name));
+    expect(lab.known.known()).toBeUndefined();
+    expect(lab.known.beforeTransaction() !== undefined).toBe(isKnown);
+    expect(lab.known.mayEndTransaction()).toBe(mayEnd);
+  });
+});
 
 describe('the state of a session', () => {
   it('is known after the first pause, with the instant of the last answer', async () => {

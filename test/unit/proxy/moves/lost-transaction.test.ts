@@ -47,6 +47,19 @@ describe('a client that waits in its transaction', () => {
   client sets           | in_transaction
   pg-1 is dead          | parked: dead, aborted · leaves pg-1 · ${OWES}`));
 
+  test('and whose transaction has failed before reads nothing', () =>
+    play(`${BEGUN}
+  client fails          | client reads 42601 · in_failed_transaction
+  pg-1 is dead          | parked: dead · leaves pg-1 · waits for a route: no eligible member
+  pg-1 opens            | reaches pg-1 · moved to pg-1 · in_failed_transaction
+  client queries        | client reads 25P02 · in_failed_transaction
+  client rolls back     | client reads its answer · idle`));
+
+  test('ends with its server once its role may not move any more', () =>
+    play(`${BEGUN}
+  operator takes moves away | in_transaction
+  pg-1 is dead          | closed: evicted_dead · leaves pg-1 · client is reset`));
+
   test('ends with its server where the setting is another one', () =>
     expectQuickScript(
       `${BEGUN}

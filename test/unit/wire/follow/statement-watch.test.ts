@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, test } from 'vitest';
 import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
 import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
 import { StatementWatch } from '../../../../src/wire/follow/statement-watch.ts';
@@ -27,6 +27,16 @@ beforeEach(() => {
   const memory = new SessionMemory();
   memory.watch = watch;
   follower = new SessionFollower(memory);
+});
+
+test('a statement without a name that nobody has seen may leave anything', () => {
+  watch.binds(Buffer.from('\0\0'), 0, 2);
+  expect(watch.effect()).toBe('unsure');
+});
+
+test('a text without its end is not known', () => {
+  watch.queries(Buffer.from('show a\0'), 0, 6);
+  expect(watch.effect()).toBe('dirty');
 });
 
 describe('simple statements', () => {

@@ -83,7 +83,8 @@ describe('a rollback undoes', () => {
   });
 
   test('what one without a name did', () => {
-    const dialogue = new Dialogue().asks(parse('', 'insert into t values (1)'), BIND, EXECUTE, SYNC);
+    const closed = aMessage('C', Buffer.from('P\0'));
+    const dialogue = new Dialogue().asks(parse('', 'insert into t values (1)'), BIND, EXECUTE, closed, SYNC);
     expect(dialogue.says(aMessage('1'), aMessage('2'), tag('INSERT 0 1'), IN_BLOCK).isLasting()).toBe(false);
   });
 
@@ -100,6 +101,7 @@ describe('a rollback undoes', () => {
 describe('a rollback does not undo, or it is not known', () => {
   test.each([
     ['select pg_advisory_lock(1)', 'SELECT 1'],
+    ['select U&"pg\\005fadvisory_lock"(1)', 'SELECT 1'],
     ['prepare a as select 1', 'PREPARE'],
     ['execute a', 'SELECT 1'],
     ['deallocate a', 'DEALLOCATE'],
@@ -122,13 +124,31 @@ describe('a rollback does not undo, or it is not known', () => {
     ['one that was prepared before, and locks', [bind('s2'), EXECUTE]],
     ['one whose text is not known', [bind('s9'), EXECUTE]],
     ['one without a name of before', [BIND, EXECUTE]],
+    ['one without a name of before, and another one', [BIND, EXECUTE, parse('', 'select 1'), BIND, EXECUTE]],
     ['one whose name is too long', [bind('s'.repeat(500)), EXECUTE]],
   ])('%s', (_, messages) => {
     expect(new Dialogue().asks(...messages).isLasting()).toBe(true);
   });
 
+  test.each([
+    ['is cut', '\0s1\0', 0, 3],
+    ['is cut before its end is there', '\0s1x', 0, 4],
+    ['is behind a name that is cut', 's1\0abc', 3, 3],
+  ])('one whose name %s', (_, text, at, size) => {
+    const watch = new StatementWatch();
+    watch.binds(Buffer.from(text), at, size);
+    expect(watch.transaction.judged((name) => PREPARED[name]).isLasting).toBe(true);
+  });
+
+  test('one without a name, in the shortest Bind', () => {
+    const watch = new StatementWatch();
+    watch.parses(Buffer.from('\0select a from t\0'), 0, 18);
+    watch.binds(Buffer.from('\0\0'), 0, 2);
+    expect(watch.transaction.judged(() => undefined).isLasting).toBe(false);
+  });
+
   test('more different prepared ones than are kept', () => {
-    const { watch } = new Dialogue().asks(...Array.from({ length: 64 }, (_, at) => bind(`n${at}`)), bind('n0'));
+    const { watch } = new Dialogue().asks(...Array.from({ length: 64 }, (_, at) => bind(`n${at}`)));
     expect(watch.transaction.judged(() => 'select 1').isLasting).toBe(false);
     const other = new Dialogue().asks(...Array.from({ length: 65 }, (_, at) => bind(`n${at}`)));
     expect(other.watch.transaction.judged(() => 'select 1').isLasting).toBe(true);
@@ -136,6 +156,29 @@ describe('a rollback does not undo, or it is not known', () => {
 });
 
 describe('between two transactions', () => {
+  test.each([
+    ['a text', (watch: TransactionWatch) => watch.reads('commit')],
+    ['a text that was too long', (watch: TransactionWatch) => watch.reads(undefined)],
+    ['a statement with a name', (watch: TransactionWatch) => watch.binds('s2')],
+    ['a lasting effect', (watch: TransactionWatch) => watch.lasts()],
+    ['a text that was judged', (watch: TransactionWatch) => (watch.reads('commit and chain'), watch.judged(() => ''))],
+  ])('%s is forgotten', (_, happens) => {
+    const watch = new TransactionWatch();
+    happens(watch);
+    watch.settles();
+    expect(watch.judged((name) => PREPARED[name])).toEqual({ isLasting: false, mayEnd: false });
+  });
+
+  test('a statement without a name is one of before', () => {
+    const watch = new TransactionWatch();
+    watch.reads('select 1', true);
+    watch.binds('');
+    expect(watch.judged(() => undefined)).toEqual({ isLasting: false, mayEnd: false });
+    watch.settles();
+    watch.binds('');
+    expect(watch.judged(() => undefined).isLasting).toBe(true);
+  });
+
   test('all is forgotten', () => {
     const dialogue = new Dialogue().runs('select pg_advisory_lock(1)', 'SELECT 1');
     dialogue.asks(query('commit')).says(tag('COMMIT'), IDLE);
@@ -144,6 +187,7 @@ describe('between two transactions', () => {
   });
 
   test('the effect of what came before stays apart', () => {
+    expect(new StatementWatch().effectBefore()).toBe('clean');
     const { watch } = new Dialogue().runs('update t set a = 1', 'UPDATE 1');
     expect([watch.effectBefore(), watch.effect()]).toEqual(['clean', 'unsure']);
     watch.settles();
@@ -204,4 +248,35 @@ test('a text that is too long may be anything', () => {
   const watch = new TransactionWatch();
   watch.reads(undefined);
   expect(watch.judged(() => undefined)).toEqual({ isLasting: true, mayEnd: true });
+});
+
+test('a statement of before counts behind one without a name', () => {
+  const watch = new TransactionWatch();
+  watch.reads('select 1', true);
+  watch.binds('s2');
+  expect(watch.judged((name) => PREPARED[name]).isLasting).toBe(true);
+});
+
+test('a Query is no statement without a name', () => {
+  const watch = new TransactionWatch();
+  watch.reads('select 1');
+  watch.binds('');
+  expect(watch.judged(() => undefined)).toEqual({ isLasting: true, mayEnd: true });
+});
+
+test('a statement of before that was prepared may end the transaction', () => {
+  const watch = new TransactionWatch();
+  watch.binds('ending');
+  expect(watch.judged(() => 'commit')).toEqual({ isLasting: false, mayEnd: true });
+  expect(
+    watch.judged(() => undefined),
+    'judged once',
+  ).toEqual({ isLasting: false, mayEnd: true });
+});
+
+test('its names are judged by the statements of that moment', () => {
+  const watch = new TransactionWatch();
+  watch.binds('');
+  watch.binds('s1');
+  expect(watch.judged((name) => PREPARED[name])).toEqual({ isLasting: true, mayEnd: true });
 });
