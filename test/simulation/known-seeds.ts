@@ -16,4 +16,6 @@ export const KNOWN_SEEDS: readonly { readonly seed: number; readonly found: stri
   { seed: 3548, found: 'sessions at the old address of a silent replica outlived the clock of its silence' },
   { seed: 5240, found: 'a replica that had vanished came back when the others fell silent as well' },
   { seed: 5609, found: 'a judge: a document that an operation reads is no sign of life' },
+  { seed: 5808, found: 'a judge: a yes of another cluster is no sign of life' },
+  { seed: 5822, found: 'a judge: an error of ours may begin with the bytes of one of the server' },
 ];

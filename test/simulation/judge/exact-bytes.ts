@@ -41,8 +41,19 @@ function requestsExactly({ session, client, legs }: Conversation): readonly stri
 function answersExactly({ session, client, legs }: Conversation): readonly string[] {
   const answers = legs.at(-1)?.answers ?? Buffer.alloc(0);
   const same = commonPrefix(client.answers, answers);
-  if (same === client.answers.length || isOwnEnd(client.answers.subarray(same))) return [];
+  if (same === client.answers.length || isOwnEnd(client.answers.subarray(messageAt(client.answers, same)))) return [];
   return [`${session}: its client was sent other bytes than its server had sent, from ${same} on`];
+}
+
+/** Where the message begins that has the byte at `offset`: an error of ours may begin as one of the server does. */
+function messageAt(bytes: Buffer, offset: number): number {
+  let at = 0;
+  for (const { type, body } of framesOf(bytes, false).frames) {
+    const next = at + type.length + 4 + body.length;
+    if (next > offset) break;
+    at = next;
+  }
+  return at;
 }
 
 /** Messages of Pointsman alone: errors, and the last one may be cut. */

@@ -172,6 +172,8 @@ function reloaded(result: object, after: object, pools: readonly string[] = []):
 it('other bytes than those of the other side break a law, and so does a second server', () => {
   expect(broken(EXACT_BYTES, { wiretap: session({}) })).toEqual([]);
   expect(broken(EXACT_BYTES, { wiretap: session({ got: [errorOf(['SFATAL', 'C57P01'])] }) })).toEqual([]);
+  const failed = { answers: [errorOf(['SERROR', 'C22012'])], got: [errorOf(['SFATAL', 'C57P01'])] };
+  expect(broken(EXACT_BYTES, { wiretap: session(failed) }), 'both begin with the same bytes').toEqual([]);
   expect(broken(EXACT_BYTES, { wiretap: session({ requests: [aQuery('SELECT 2')] }) })).toHaveLength(1);
   expect(broken(EXACT_BYTES, { wiretap: session({ got: [readyForQuery('T')] }) })).toHaveLength(1);
   expect(broken(EXACT_BYTES, { wiretap: session({ answers: [], second: aQuery('SELECT 1') }) })).toHaveLength(1);
