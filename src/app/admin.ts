@@ -101,7 +101,7 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
     sessions: {
       list: (query) => proxy.sessions(query),
       kill: (session) => proxy.kill(session),
-      move: (session) => proxy.move(session),
+      move: (session, mayAbort) => proxy.move(session, mayAbort),
       pools: () => sessionPools(running.config),
       members: () => [...monitor.snapshot().members.keys()],
       now: () => parts.clock.now(),

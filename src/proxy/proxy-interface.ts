@@ -48,7 +48,8 @@ export interface Proxy {
   /** Ends the session with that id. Settles within a short time limit, never rejects. */
   kill(session: number): Promise<KillResult>;
   /** Moves the session with that id to a server of its pool. Settles within the limits of `moves`, never rejects. */
-  move(session: number): Promise<MoveResult>;
+  /** `mayAbort`: a transaction that is still open after `moves.wait` is rolled back. */
+  move(session: number, mayAbort?: boolean): Promise<MoveResult>;
   /**
    * Which sessions on the member can move. Undefined: `moves` is not configured. Takes PREFLIGHT_MS at most, and half a
    * second more with workers. Never rejects.

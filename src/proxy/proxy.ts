@@ -141,8 +141,8 @@ class RunningProxy implements LocalProxy {
     return Promise.resolve(killSession(this.#parts.registry.all(), session));
   }
 
-  move(session: number): Promise<MoveResult> {
-    return moveSession(this.#parts.registry.all(), session, this.#parts.mover.get());
+  move(session: number, mayAbort = false): Promise<MoveResult> {
+    return moveSession(this.#parts.registry.all(), { session, mayAbort }, this.#parts.mover.get());
   }
 
   preflight(member: MemberName): Promise<Preflight | undefined> {

@@ -2,7 +2,7 @@
 // the facts that a session keeps anyway.
 import { firstOf, isWanted } from '../reports/session-list.ts';
 import type { SessionFacts, KillResult, SessionEntry, SessionList, SessionQuery } from '../reports/session-list.ts';
-import type { MoveResult } from '../reports/session-move.ts';
+import type { MoveRequest, MoveResult } from '../reports/session-move.ts';
 import type { Mover } from './moves/mover.ts';
 import type { SessionHandle } from './stage.ts';
 
@@ -39,7 +39,7 @@ export function killSession(sessions: Iterable<SessionHandle>, id: number): Kill
 /** `mover`: undefined without the section `moves`. */
 export async function moveSession(
   sessions: Iterable<SessionHandle>,
-  id: number,
+  { session: id, mayAbort }: MoveRequest,
   mover: Mover | undefined,
 ): Promise<MoveResult> {
   if (mover === undefined) return { kind: 'not_configured' };
@@ -51,5 +51,5 @@ export async function moveSession(
   if (movable === undefined) {
     return { kind: 'stayed', reason: isEarly ? 'busy' : 'unreadable', from, durationMs: 0 };
   }
-  return mover.move(movable, from);
+  return mover.move(movable, from, mayAbort);
 }

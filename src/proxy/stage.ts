@@ -168,7 +168,13 @@ export interface Movable {
    */
   request(cause: MoveCause, onProgress: (progress: Progress) => void, goal?: MoveGoal): void;
   /** As `request`, but waits for the end of its transaction, for `limitMs` at most. */
-  requestWhenIdle(cause: MoveCause, limitMs: number, onProgress: (progress: Progress) => void, goal?: MoveGoal): void;
+  requestWhenIdle(
+    cause: MoveCause,
+    limitMs: number,
+    onProgress: (progress: Progress) => void,
+    goal?: MoveGoal,
+    error?: Uint8Array,
+  ): void;
   /**
    * As `request`, for a session that waits in a transaction: the transaction is rolled back, and its client reads
    * `error` where it expects an answer next. A session that does not move then must be ended by the caller,

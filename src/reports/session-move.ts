@@ -6,6 +6,12 @@ import type { MovesPolicy, PinReason } from '../model/moves.ts';
 /** After this time the answer to a question no longer counts. Milliseconds. */
 export const LONGEST_QUESTION_MS = 5_000;
 
+/** `mayAbort`: a transaction that is still open after `moves.wait` is rolled back, and its client reads 40001. */
+export interface MoveRequest {
+  readonly session: number;
+  readonly mayAbort: boolean;
+}
+
 /** `durationMs`: from the request. `from`: undefined if the session had no member. */
 export type MoveResult =
   | {

@@ -12,7 +12,7 @@ import type { PoolName, RoutingPolicy } from '../model/policy.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
-import type { MoveResult } from '../reports/session-move.ts';
+import type { MoveRequest, MoveResult } from '../reports/session-move.ts';
 import type { Tally } from '../reports/tally.ts';
 import type { ProxyPolicy } from '../proxy/options.ts';
 import type { CancelOutcome } from '../proxy/siblings.ts';
@@ -61,7 +61,7 @@ export interface CallsOfMain {
   readonly list_sessions: CallKind<SessionQuery, SessionList | undefined>;
   readonly kill_session: CallKind<number, KillResult>;
   /** Its reply comes within the limits of `moves`. */
-  readonly move_session: CallKind<number, MoveResult>;
+  readonly move_session: CallKind<MoveRequest, MoveResult>;
   /** Its reply takes some seconds. It is undefined if the worker has ended. */
   readonly preflight: CallKind<MemberName, Preflight | undefined>;
 }

@@ -159,8 +159,8 @@ export class Supervisor implements Proxy {
     return killSession(this.#slots.numbered(), session, this.#options.clock);
   }
 
-  move(session: number): Promise<MoveResult> {
-    return moveSession(this.#slots.numbered(), session, this.#options.clock, this.#policy.moves);
+  move(session: number, mayAbort = false): Promise<MoveResult> {
+    return moveSession(this.#slots.numbered(), { session, mayAbort }, this.#options.clock, this.#policy.moves);
   }
 
   preflight(member: MemberName): Promise<Preflight | undefined> {

@@ -5,7 +5,7 @@ import type { MemberName } from '../model/member.ts';
 import { PREFLIGHT_MS, sumOfPreflights, type Preflight } from '../reports/preflight.ts';
 import { mergedLists, type KillResult, type SessionList, type SessionQuery } from '../reports/session-list.ts';
 import type { MovesPolicy } from '../model/moves.ts';
-import { longestMove, type MoveResult } from '../reports/session-move.ts';
+import { longestMove, type MoveRequest, type MoveResult } from '../reports/session-move.ts';
 import type { CallsOfMain } from './messages.ts';
 import { withTimeout } from '../model/with-timeout.ts';
 import type { WorkerProcess } from './worker-process.ts';
@@ -36,29 +36,30 @@ export async function listSessions(
 }
 
 export function killSession(workers: readonly NumberedWorker[], session: number, clock: Clock): Promise<KillResult> {
-  return callOwner(workers, session, clock, ANSWER_MS, 'kill_session');
+  return callOwner(workers, session, session, clock, ANSWER_MS, 'kill_session');
 }
 
 export async function moveSession(
   workers: readonly NumberedWorker[],
-  session: number,
+  request: MoveRequest,
   clock: Clock,
   moves: Pick<MovesPolicy, 'waitMs' | 'parkTimeoutMs'> | undefined,
 ): Promise<MoveResult> {
   if (moves === undefined) return { kind: 'not_configured' };
-  return await callOwner(workers, session, clock, longestMove(moves) + ANSWER_MS, 'move_session');
+  return await callOwner(workers, request.session, request, clock, longestMove(moves) + ANSWER_MS, 'move_session');
 }
 
 async function callOwner<What extends 'kill_session' | 'move_session'>(
   workers: readonly NumberedWorker[],
   session: number,
+  payload: CallsOfMain[What]['argument'],
   clock: Clock,
   limitMs: number,
   what: What,
 ): Promise<CallsOfMain[What]['reply'] | Extract<KillResult & MoveResult, { kind: 'unknown' | 'silent_worker' }>> {
   const owner = workers.find(({ worker }) => worker.id === Math.floor(session / IDS_PER_WORKER));
   if (owner === undefined) return { kind: 'unknown' };
-  const result = await withTimeout(clock, limitMs, owner.worker.call(what, session, { kind: 'unknown' }));
+  const result = await withTimeout(clock, limitMs, owner.worker.call(what, payload, { kind: 'unknown' }));
   return result ?? { kind: 'silent_worker', worker: owner.number };
 }
 

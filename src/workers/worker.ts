@@ -50,7 +50,7 @@ export class Worker {
     take_cancel: ({ packet, pool }) => new Promise((resolve) => this.#proxy.passOnCancel(packet, pool, resolve)),
     list_sessions: (query) => this.#proxy.sessions(query),
     kill_session: (session) => this.#proxy.kill(session),
-    move_session: (session) => this.#proxy.move(session),
+    move_session: ({ session, mayAbort }) => this.#proxy.move(session, mayAbort),
     preflight: (member) => this.#proxy.preflight(member),
   };
   #policy: WorkerPolicy;

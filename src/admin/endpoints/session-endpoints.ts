@@ -35,7 +35,7 @@ export interface SessionEndpointOptions {
     /** Never rejects. */
     readonly kill: (session: number) => Promise<KillResult>;
     /** Never rejects. */
-    readonly move: (session: number) => Promise<MoveResult>;
+    readonly move: (session: number, mayAbort: boolean) => Promise<MoveResult>;
     readonly pools: () => readonly PoolName[];
     readonly members: () => readonly MemberName[];
     readonly now: () => Instant;
@@ -74,6 +74,13 @@ const QUERY = z.strictObject({
     .describe('The largest first: age (default), since (time in the state), held, in, out, or bytes (in and out).'),
 });
 
+const MOVE = z.strictObject({
+  abort: z
+    .boolean()
+    .optional()
+    .describe('Roll a transaction back that is still open after `moves.wait`; its client reads SQLSTATE 40001.'),
+});
+
 export function sessions({ sessions: parts }: SessionEndpointOptions): readonly Endpoint[] {
   return [
     get({
@@ -93,8 +100,12 @@ export function sessions({ sessions: parts }: SessionEndpointOptions): readonly 
     }),
     post({
       path: '/sessions/ID/move',
+      body: MOVE,
       answerMs: MOVE_MS,
-      answer: ({ parameters: { id } }) => whyNoId(id) ?? parts.move(Number(id)).then((result) => moved(id, result)),
+      answer({ parameters: { id }, body: { abort } }) {
+        const asked = () => parts.move(Number(id), abort === true);
+        return whyNoId(id) ?? asked().then((result) => moved(id, result));
+      },
     }),
   ];
 }

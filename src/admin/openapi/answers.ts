@@ -171,7 +171,7 @@ export const DESCRIBED: Readonly<Record<string, AnswerDescription>> = {
   'GET /sessions': described('The live sessions, the oldest first.', 'Sessions', [404]),
   'POST /sessions/ID/kill': described('End one session; a statement that it runs is cancelled.', 'Killed', [404, 503]),
   'POST /sessions/ID/move': described(
-    'Move one session to a server of its pool, between two transactions; its client notices nothing.',
+    'Move one session to a server of its pool, between two transactions; its client notices nothing, unless `abort`.',
     'Moved',
     [404, 409, 503],
   ),

@@ -13,11 +13,20 @@ const DEADLINE_MS = 60_000;
 
 type MoveAnswer = Loose<z.infer<typeof movedSession>>;
 
+export interface MoveOptions extends RunningOptions {
+  readonly abort?: true;
+}
+
 /** Exit code 1 if a session did not move. */
-export async function move(ids: readonly string[], options: RunningOptions, io: CliIo): Promise<number> {
+export async function move(ids: readonly string[], options: MoveOptions, io: CliIo): Promise<number> {
   checkIds(ids, io);
   const change: SessionChange<MoveAnswer> = {
-    request: (id) => ({ method: 'POST', path: `/sessions/${id}/move`, deadlineMs: DEADLINE_MS }),
+    request: (id) => ({
+      method: 'POST',
+      path: `/sessions/${id}/move`,
+      ...(options.abort === true && { body: { abort: true } }),
+      deadlineMs: DEADLINE_MS,
+    }),
     reader: looseReader(movedSession, { dropsUnknown: true }),
     textOf: movedText,
   };

@@ -4,8 +4,9 @@ import { duration, type CliCommand } from '../cli-command.ts';
 import { SESSION_SORTS } from '../../reports/session-list.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
 import type { CliIo } from '../io.ts';
-import type { ConsentOptions, RunningOptions } from '../running.ts';
+import type { ConsentOptions } from '../running.ts';
 import type { DrainOptions } from './drain.ts';
+import type { MoveOptions } from './move.ts';
 import type { ListSessionsOptions } from './sessions-command.ts';
 
 const STATES = SESSION_STATES.filter((state) => state !== 'closed');
@@ -25,7 +26,9 @@ Exit codes: 0 success, 1 a session could not be ended or no longer exists, 2 wro
 
 const MOVE_HELP = `
 Each session goes to a server of its pool, as \`moves\` in the configuration allows; it may be the same server. One that
-is in a statement or in a transaction moves at its end. One that cannot move stays as it is, with the reason.
+is in a statement or in a transaction moves at its end, for which the command waits as long as \`moves.wait\`. With
+--abort a transaction that is still open then is rolled back: the client reads SQLSTATE 40001, and keeps its session.
+A session that cannot move stays as it is, with the reason, or ends if its transaction was rolled back.
 Exit codes: 0 every session moved, 1 a session stayed, ended or no longer exists, 2 wrong usage.`;
 
 const DRAIN_HELP = `
@@ -51,11 +54,12 @@ export function describeSessions(program: CliCommand, io: CliIo): void {
   list
     .remote('move', 'Move sessions to a server of their pool; their clients notice nothing')
     .argument('<session...>', 'ids, as `pointsman sessions` shows them')
+    .option('--abort', 'roll back a transaction that is still open after moves.wait')
     .option('--json', 'print JSON')
     .addHelpText('after', MOVE_HELP)
-    .examples('pointsman sessions move 17', 'pointsman sessions move 17 18')
+    .examples('pointsman sessions move 17', 'pointsman sessions move 17 18 --abort')
     .runs(async (ids: readonly string[], _: unknown, command: CliCommand) =>
-      (await import('./move.ts')).move(ids, command.optsWithGlobals<RunningOptions>(), io),
+      (await import('./move.ts')).move(ids, command.optsWithGlobals<MoveOptions>(), io),
     );
   program
     .remote('kill', 'End sessions by their ids')

@@ -18,7 +18,8 @@ import type { BackendConnector, ConnectRequest } from '../connect/connect-backen
 import type { DialServer } from '../server.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { SessionRegistry } from '../session-registry.ts';
-import type { Movable, SessionHandle } from '../stage.ts';
+import { abortedTransaction } from '../messages/aborted-transaction.ts';
+import type { Movable, Progress, SessionHandle } from '../stage.ts';
 import { SharedValues } from '../shared-values.ts';
 import type { Departure, TravelStep } from './departure.ts';
 import type { FreshnessRule } from './freshness-rule.ts';
@@ -89,13 +90,15 @@ export class Mover {
   }
 
   /** For an operator. Waits for the session's transaction to end, for as long as `moves.wait` allows. */
-  move(session: Movable, from: MemberName | undefined): Promise<MoveResult> {
+  move(session: Movable, from: MemberName | undefined, mayAbort: boolean): Promise<MoveResult> {
     const startedAt = this.clock.now();
     const waitMs = this.#options.policy()?.waitMs ?? 0;
+    const error = mayAbort ? abortedTransaction('an operator moves the session') : undefined;
     return new Promise((resolve) => {
-      session.requestWhenIdle('operator', waitMs, (outcome) => {
+      const onProgress = (outcome: Progress): void => {
         if (outcome.kind !== 'parked') resolve({ ...outcome, from, durationMs: this.clock.now() - startedAt });
-      });
+      };
+      session.requestWhenIdle('operator', waitMs, onProgress, undefined, error);
     });
   }
 

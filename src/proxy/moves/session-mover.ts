@@ -119,7 +119,13 @@ export class SessionMover implements Movable, MovingPart {
     return wish.error === undefined ? ask(false) : whenQuiet(this.#parts, this.#questions, wish.error, ask);
   }
 
-  requestWhenIdle(cause: MoveCause, limitMs: number, onProgress: (progress: Progress) => void, goal?: MoveGoal): void {
+  requestWhenIdle(
+    cause: MoveCause,
+    limitMs: number,
+    onProgress: (progress: Progress) => void,
+    goal?: MoveGoal,
+    error?: Uint8Array,
+  ): void {
     const { session, mover } = this.#parts;
     if (session.isIdle() || session.state !== 'relaying') return this.request(cause, onProgress, goal);
     const waiting = (this.#whenIdle ??= new Set());
@@ -127,7 +133,7 @@ export class SessionMover implements Movable, MovingPart {
       waiting.delete(go);
       stopListening();
       cancelLimit();
-      this.request(cause, onProgress, goal);
+      this.#request({ cause, goal, error }, onProgress);
     };
     const stopListening = session.onIdle(go);
     const cancelLimit = mover.clock.schedule(limitMs, go);

@@ -22,17 +22,20 @@ const MOVES: Readonly<Record<number, MoveResult>> = {
 let admin: Admin;
 let address: string;
 let moved: number[];
+let aborted: number[];
 
 beforeEach(async () => {
   moved = [];
+  aborted = [];
   const options = adminOptions();
   admin = createAdmin({
     ...options,
     token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
     sessions: {
       ...options.sessions,
-      move(session) {
+      move(session, mayAbort) {
         moved.push(session);
+        if (mayAbort) aborted.push(session);
         return Promise.resolve(MOVES[session] ?? { kind: 'unknown' });
       },
     },
@@ -60,7 +63,12 @@ test('says of each session how it went; exit code 1 if one did not move', async 
   const { code, out, err } = await move('1', '2', '3', '99', '1');
   expect(out).toBe(`${first}session 2 stayed on pg-1: it listens (news)\nsession 3 ended: move_timeout\n`);
   expect(err).toBe('pointsman: no session 99: it has ended, or never existed\n');
-  expect([code, moved]).toEqual([1, [1, 1, 2, 3, 99]]);
+  expect([code, moved, aborted]).toEqual([1, [1, 1, 2, 3, 99], []]);
+});
+
+test('--abort: transactions may be rolled back', async () => {
+  expect((await move('1', '2', '--abort')).code).toBe(1);
+  expect(aborted).toEqual([1, 2]);
 });
 
 test('the reason is whole: its end says what went wrong', async () => {

@@ -174,6 +174,8 @@ class Player {
     if (action === 'operator takes moves away') return this.#lab.reload();
     if (action === 'operator kills it') return void (await this.#lab.proxy.kill(1));
     if (action === 'operator moves it') return void this.#lab.proxy.move(1).then((result) => this.#reads(result));
+    if (action === 'operator moves it, with --abort')
+      return void this.#lab.proxy.move(1, true).then((result) => this.#reads(result));
     if (who === 'nobody') return this.#lab.decide({});
     if (action === 'probes halt') return void (this.#cluster.probe = Promise.withResolvers());
     if (action === 'probes go on') return this.#cluster.probe?.resolve();

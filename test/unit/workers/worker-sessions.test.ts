@@ -59,10 +59,12 @@ test('a move is made by the worker that has the session, and takes as long as `m
   const moved: MoveResult = { kind: 'moved', from: 'pg-1', to: 'pg-2', durationMs: 12 };
   const workers = [aWorker(1, { move_session: moved }), aWorker(2, {})];
   const moves = { waitMs: 10_000, parkTimeoutMs: 30_000 };
-  expect(await moveSession(workers, 11 * IDS_PER_WORKER + 1, clock, moves)).toBe(moved);
-  expect(await moveSession(workers, 5, clock, moves)).toEqual({ kind: 'unknown' });
-  expect(await moveSession(workers, 11 * IDS_PER_WORKER + 1, clock, undefined)).toEqual({ kind: 'not_configured' });
-  const silent = moveSession(workers, 12 * IDS_PER_WORKER + 7, clock, moves);
+  expect(await moveSession(workers, { session: 11 * IDS_PER_WORKER + 1, mayAbort: false }, clock, moves)).toBe(moved);
+  expect(await moveSession(workers, { session: 5, mayAbort: false }, clock, moves)).toEqual({ kind: 'unknown' });
+  expect(await moveSession(workers, { session: 11 * IDS_PER_WORKER + 1, mayAbort: false }, clock, undefined)).toEqual({
+    kind: 'not_configured',
+  });
+  const silent = moveSession(workers, { session: 12 * IDS_PER_WORKER + 7, mayAbort: false }, clock, moves);
   await clock.advance(45_500);
   expect(await silent).toEqual({ kind: 'silent_worker', worker: 2 });
 });

@@ -91,3 +91,32 @@ test('a half-sent request is owed the error until its rest has come', () =>
   client sends half of a query | its client ${OWES}
   pg-2 opens            | its client ${OWES}
   client sends the rest | reaches pg-2 · moved to pg-2 · client reads 40001 · in_failed_transaction`));
+
+test('an operator moves it, and its transaction goes on for too long', () =>
+  expectQuickScript(
+    `
+  both open             |
+  client connects       | reaches pg-1 · idle
+  client begins         | in_transaction
+  operator moves it, with --abort | in_transaction
+  9 s pass              | in_transaction
+  1 s pass              | asked: movable · parked: operator, aborted · leaves pg-1 · ${OWES}
+  client queries        | reaches pg-1 · moved to pg-1 · operator: moved · client reads 40001 · in_failed_transaction`,
+    { moves: { waitMs: 10_000, parkTimeoutMs: 30_000 } },
+  ));
+
+test('an operator moves it, and its transaction ends in time', () =>
+  play(`${CONNECTED}
+  client begins         | in_transaction
+  operator moves it, with --abort | in_transaction
+  client rolls back     | reaches pg-1 · asked: movable · parked: operator · moved to pg-1 · leaves pg-1
+                        | operator: moved · client reads its answer · idle`));
+
+test('an operator moves it without that: it stays', () =>
+  expectQuickScript(
+    `${CONNECTED}
+  client begins         | in_transaction
+  operator moves it     | in_transaction
+  10 s pass             | stays: busy · operator: stayed busy · in_transaction`,
+    { moves: { onStays: 'abort', waitMs: 10_000 } },
+  ));
