@@ -17,6 +17,12 @@ export function survivorsOf(
 }
 
 export const SURVIVORS: readonly Survivor[] = [
+  survivorsOf('proxy/accept/admission', 'it saves memory alone', ['left === 0', 'false']),
+  survivorsOf('proxy/accept/admission', 'each need but a handshake is a session', ["'session'", '""']),
+  survivorsOf('proxy/accept/admission', 'no client is counted without its address, and no limit is 0', [
+    'address === undefined',
+    'false',
+  ]),
   survivorsOf('proxy/connect/hold-queue', 'a pump without a route releases nobody', [
     "queue.lastRoute?.kind === 'open'",
     'true',
@@ -33,12 +39,62 @@ export const SURVIVORS: readonly Survivor[] = [
     'at >= queue.pumpAt',
     'at > queue.pumpAt',
   ]),
+  survivorsOf(
+    'proxy/relay/conversation',
+    'it saves work where there is nothing to do',
+    ['this.#taps.length === 0', 'false'],
+    ['this.#taps.length > 0 || this.#transactions !== undefined', 'true'],
+    ['this.#taps.length > 0', 'this.#taps.length >= 0'],
+    ['idleListeners.size > 0', 'true'],
+    ['idleListeners.size > 0', 'idleListeners.size >= 0'],
+    ['this.#held !== undefined', 'true'],
+  ),
+  survivorsOf(
+    'proxy/relay/conversation',
+    'without a follower nothing is held back and nothing is known to be under way',
+    ['this.#follower?.mayGoOn', 'this.#follower.mayGoOn'],
+    ['this.#follower?.isAtBoundaryToClient', 'this.#follower.isAtBoundaryToClient'],
+  ),
+  survivorsOf('proxy/relay/conversation', 'only the gate of transactions divides a chunk where no answer is due', [
+    'this.#transactions?.holds',
+    'this.#transactions.holds',
+  ]),
+  survivorsOf('proxy/relay/conversation', 'an undefined number is below nothing', ['passing !== undefined', 'true']),
+  survivorsOf(
+    'proxy/relay/relayed',
+    'nothing is shown of a session that cannot be read, and nothing is known of it',
+    ['follower !== undefined', 'true'],
+    ['follower?.isAtBoundaryToClient', 'follower.isAtBoundaryToClient'],
+    ['follower?.fatal', 'follower.fatal'],
+    ['conversation.follower()?.cancelKey', 'conversation.follower().cancelKey'],
+  ),
+  survivorsOf('proxy/relay/relayed', 'a session that parks has begun', ['this.#relay?.stop', 'this.#relay.stop']),
+  survivorsOf('proxy/relay/relayed', 'no session lands on a branch', ["'member' in server", 'true']),
+  survivorsOf('proxy/relay/relayed', 'nobody reads the result for a server that had no word', [
+    'fatal !== undefined',
+    'true',
+  ]),
+  survivorsOf('proxy/relay/directions', 'bytes begin to wait with a promise alone', ['wait?.then', 'wait.then']),
+  survivorsOf('proxy/relay/directions', 'no answer is there without bytes that wait', ['kept === undefined', 'false']),
+  survivorsOf('proxy/relay/directions', 'only the rest of a cancelled request has an answer', [
+    'kept.tell?.(answer)',
+    'kept.tell(answer)',
+  ]),
+  survivorsOf(
+    'proxy/ending/drains',
+    'sessions are looked for that may move, and none is parked',
+    ['parking === undefined', 'false'],
+    ['[]', '["Stryker was here"]'],
+    ['parking !== undefined', 'true'],
+  ),
   survivorsOf('proxy/relay/stall-gate', 'nothing makes a pool wait that is not exclusive', ['!exclusive', 'false']),
   survivorsOf('proxy/relay/stall-gate', 'it saves the look into an empty map', ['this.#waits.size === 0', 'false']),
   survivorsOf('proxy/connect/first-reply', 'nobody is turned away without an SQLSTATE', [
     'sqlState !== undefined',
     'true',
   ]),
+  survivorsOf('proxy/connect/connect-backend', 'no target is a text', ['[]', '["Stryker was here"]']),
+  survivorsOf('proxy/connect/connect-backend', 'it is as false', ['(): boolean => false', '() => undefined']),
   survivorsOf('proxy/connect/picker', 'no member is a text', ['[]', '["Stryker was here"]']),
   survivorsOf('proxy/connect/picker', 'an unknown member has no address', ['before !== undefined', 'true']),
   survivorsOf('proxy/connect/parked-backends', 'no target is a text', ['[]', '["Stryker was here"]']),
