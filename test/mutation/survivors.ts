@@ -80,6 +80,14 @@ export const SURVIVORS: readonly Survivor[] = [
     'kept.tell?.(answer)',
     'kept.tell(answer)',
   ]),
+  survivorsOf('proxy/ending/leaving', 'Node ends a stream alike without bytes', ['message === undefined', 'false']),
+  survivorsOf(
+    'proxy/ending/when-idle',
+    'it saves memory alone',
+    ['this.#settling.delete(pending);', ';'],
+    ['this.#settling.clear();', ';'],
+  ),
+  survivorsOf('proxy/ending/when-idle', 'a busy session leaves the queue at once', ['mayEnd()', 'true']),
   survivorsOf(
     'proxy/ending/drains',
     'sessions are looked for that may move, and none is parked',
