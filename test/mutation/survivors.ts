@@ -80,6 +80,12 @@ export const SURVIVORS: readonly Survivor[] = [
     'kept.tell?.(answer)',
     'kept.tell(answer)',
   ]),
+  survivorsOf('proxy/relay/relay', 'how a session ends is known when both sides have closed', [
+    "'backend_closed'",
+    '""',
+  ]),
+  survivorsOf('proxy/connect/degraded', 'no other route has them', ["route.kind === 'open'", 'true']),
+  survivorsOf('proxy/accept/bind-failure', 'no code is this word', ["''", '"Stryker was here!"']),
   survivorsOf('proxy/ending/leaving', 'Node ends a stream alike without bytes', ['message === undefined', 'false']),
   survivorsOf(
     'proxy/ending/when-idle',

@@ -38,6 +38,18 @@ function leave(changes: Partial<Farewell> = {}): Leaving {
   return leaving;
 }
 
+/** A client without an answer to its startup. `bytes`: all that it has sent. */
+function refuse(bytes: Buffer | undefined, { hasEnded = false, isAnswered = false } = {}): void {
+  const ignore = { onPacket() {}, onEnd() {}, onClosed() {} };
+  const reader = new StartupReader(client, new BufferedBytes(), ignore);
+  reader.start();
+  if (bytes !== undefined) client.emit('data', bytes);
+  if (hasEnded) client.emit('end');
+  calls.splice(0);
+  const answered = new Set(isAnswered ? (['ssl_request'] as const) : []);
+  leave({ startup: { reader, packet: bytes && recognise(bytes), answered } });
+}
+
 test('the client reads the message and its end, its bytes are dropped, and its close ends the session', () => {
   const leaving = leave();
   expect([written, calls, leaving.client()]).toEqual([[MESSAGE.toString()], ['end', 'read'], client]);
@@ -83,18 +95,6 @@ test('the end of the message extends no deadline of another client', async () =>
 });
 
 describe('a client without an answer to its startup', () => {
-  /** `bytes`: all that it has sent. */
-  function refuse(bytes: Buffer | undefined, { hasEnded = false, isAnswered = false } = {}): void {
-    const ignore = { onPacket() {}, onEnd() {}, onClosed() {} };
-    const reader = new StartupReader(client, new BufferedBytes(), ignore);
-    reader.start();
-    if (bytes !== undefined) client.emit('data', bytes);
-    if (hasEnded) client.emit('end');
-    calls.splice(0);
-    const answered = new Set(isAnswered ? (['ssl_request'] as const) : []);
-    leave({ startup: { reader, packet: bytes && recognise(bytes), answered } });
-  }
-
   test('reads the message as the answer to its startup packet', () => {
     refuse(aStartup());
     expect(written).toEqual([MESSAGE.toString()]);
