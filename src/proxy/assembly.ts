@@ -47,6 +47,7 @@ export interface ProxyParts
   readonly names: SharedValues<ClientNames>;
   readonly newStartup: (client: Socket, awaitsHeader: boolean, outcome: StartupOutcome) => ClientStartup;
   readonly holdQueue: HoldQueue;
+  readonly cancels: Cancels;
   readonly connector: BackendConnector;
   readonly connectToBranch: (request: BranchRequest) => void;
   readonly mover: LoadedMover;

@@ -77,7 +77,14 @@ async function probing(policy: RoutingPolicy, members: readonly Member[]): Promi
 function deciding(policy: RoutingPolicy, snapshot: Snapshot, registry: SessionRegistry): number {
   let table = decideRoutes(policy, snapshot, systemClock.now());
   const drains = new Drains({ clock: systemClock, decideIfDue: () => {}, perSecond: 50 });
-  const inputs = { drains, registry, table: () => table, clock: systemClock, drainTimeoutMs: () => 0 };
+  const inputs = {
+    drains,
+    registry,
+    table: () => table,
+    clock: systemClock,
+    drainTimeoutMs: () => 0,
+    moves: () => undefined,
+  };
   const figures: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     const before = cpuUs();

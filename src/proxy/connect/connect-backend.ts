@@ -159,9 +159,9 @@ export class BackendConnector {
   }
 
   #handOver(request: ConnectRequest, dialed: DialedServer, isAborted = (): boolean => false): () => void {
-    const { target, backend } = dialed;
-    const { clock } = this.#options;
-    const { onConnected } = request;
+    const { target, backend, dialMs } = dialed;
+    const { clock, picker } = this.#options;
+    const { onConnected, pool } = request;
     const isOpen = includesTarget(this.#freshRoute(request)?.targets ?? [], target);
     if (!isOpen || isAborted()) {
       backend.destroy();
@@ -174,27 +174,19 @@ export class BackendConnector {
       onConnected(target, backend, undefined);
       return nothing;
     }
-    const observe = this.#loginTimer(request, dialed);
+    const sentAt = clock.now();
     return awaitFirstReply({
       backend,
       request: firstRequest,
       clock,
       onReply: (reply) => {
-        observe?.();
+        picker.latency.login(pool, target.member, dialMs + clock.now() - sentAt);
         onConnected(target, backend, reply);
       },
       onDeclined: () => request.onDeclined(this.#park(target, backend)),
       isTurnedAway: (sqlState) => this.#isTriedAgain(request, target, sqlState),
       onTurnedAway: (refusal, error) => this.#turnedAway(request, target, refusal, error),
     });
-  }
-
-  /** To be called with the first reply. Undefined: nobody wants to know the time. */
-  #loginTimer({ pool }: ConnectRequest, { target, dialMs }: DialedServer): (() => void) | undefined {
-    if (pool.balance !== 'latency') return undefined;
-    const { clock, picker } = this.#options;
-    const sentAt = clock.now();
-    return () => picker.latency.login(pool, target.member, dialMs + clock.now() - sentAt);
   }
 
   /** With TLS to members a connection in plain text is used by nobody. */

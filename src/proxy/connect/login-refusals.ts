@@ -71,11 +71,7 @@ export class LoginRefusals {
 
   /** It takes clients only while no other target can. */
   isAvoided(member: MemberName): boolean {
-    const until = this.#avoidedUntil.get(member);
-    if (until === undefined) return false;
-    if (this.#options.clock.now() < until) return true;
-    this.#avoidedUntil.delete(member);
-    return false;
+    return this.#options.clock.now() < (this.#avoidedUntil.get(member) ?? -Infinity);
   }
 
   /** Recent refusals of the pool's clients, in sessions. */

@@ -33,7 +33,6 @@ export class ObservedLatency {
     );
     for (const [pool, members] of this.#pools) {
       const standings = table.pools.get(pool)?.standings;
-      if (standings === undefined) this.#pools.delete(pool);
       for (const member of members.keys()) if (standings?.has(member) !== true) members.delete(member);
     }
   }

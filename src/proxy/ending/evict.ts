@@ -20,14 +20,14 @@ import type { Drain, Drains } from './drains.ts';
 import type { ParkAnswer } from './parking.ts';
 
 export interface EvictOptions {
-  readonly drains: Drains;
-  readonly registry: SessionRegistry;
+  readonly drains: Pick<Drains, 'start' | 'endNow' | 'review'>;
+  readonly registry: Pick<SessionRegistry, 'at'>;
   readonly table: () => RoutingTable;
   readonly clock: Clock;
   /** The pool's time from the beginning of a drain to its deadline. Milliseconds. */
   readonly drainTimeoutMs: (pool: PoolName) => number;
-  /** As they are now. */
-  readonly moves?: () => Pick<MovesPolicy, 'onStays' | 'waitMs' | 'questions'> | undefined;
+  /** As they are now. Undefined: no session moves. */
+  readonly moves: () => Pick<MovesPolicy, 'onStays' | 'waitMs' | 'questions'> | undefined;
 }
 
 export function evict(actions: readonly Action[], options: EvictOptions): void {
@@ -49,14 +49,14 @@ const ABORT_BEFORE_MS = 600;
 
 function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves }: EvictOptions): Drain {
   const { pool, member, address, cause, mode, afterMs } = action;
-  const aborts = (): boolean => moves?.()?.onStays === 'abort';
+  const aborts = (): boolean => moves()?.onStays === 'abort';
   const limitMs = (): number | undefined => {
     const { since: dueAt } = action.why;
     if (action.keepsPinned === true && dueAt !== undefined && aborts()) {
       return Math.max(0, dueAt - ABORT_BEFORE_MS - clock.now());
     }
     if (mode === 'drain_idle') return undefined;
-    const policy = mode === 'move' ? moves?.() : undefined;
+    const policy = mode === 'move' ? moves() : undefined;
     const isAfterWait = policy !== undefined && policy.onStays !== 'drain';
     return action.limitMs ?? (isAfterWait ? policy.waitMs : drainTimeoutMs(pool));
   };
@@ -72,7 +72,7 @@ function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves
     afterMs,
     limitMs,
     isPrompt: isOperation(cause),
-    ...parkingOf(action, clock, moves?.()),
+    ...parkingOf(action, clock, moves()),
   };
 }
 

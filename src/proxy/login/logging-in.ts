@@ -26,7 +26,7 @@ export interface LoginTurn {
 export interface LoginServices extends Pick<ProxyDependencies, 'onEvent' | 'onTrigger'> {
   readonly policy: () => Pick<ProxyPolicy, 'logins'>;
   readonly verifiers: RoleVerifiers;
-  readonly refusals: LoginRefusals;
+  readonly refusals: Pick<LoginRefusals, 'note'>;
 }
 
 export interface LoggingInOptions {

@@ -219,8 +219,10 @@ export class Conversation implements Taps, CancelTarget {
   // Taps
 
   fromClient(chunk: Uint8Array): number | undefined {
-    if (this.#taps.length > 0 || this.#transactions !== undefined) return this.#tappedFromClient(chunk);
-    this.#follower?.fromClient(chunk);
+    const follower = this.#follower;
+    if (follower === undefined) return undefined;
+    if (this.#taps.length > 0 || this.#transactions !== undefined) return this.#tappedFromClient(follower, chunk);
+    follower.fromClient(chunk);
     return undefined;
   }
 
@@ -239,11 +241,10 @@ export class Conversation implements Taps, CancelTarget {
     this.#transactions?.passedToClient();
     const idleListeners = this.#idleListeners;
     if (idleListeners.size > 0 && this.isIdle()) for (const run of idleListeners) run();
-    if (this.#held === undefined) return;
-    if (idleListeners.size === 0 || this.#follower?.mayGoOn() !== false) this.goOn();
+    if (this.#held !== undefined && this.#follower?.mayGoOn() !== false) this.goOn();
   }
 
-  /** Requests of the client that were held back for a pause go on. */
+  /** Requests of the client that were held back for a pause go on. To be called, too, when nobody waits for one. */
   goOn(): void {
     this.#held?.resolve();
     this.#held = undefined;
@@ -253,16 +254,15 @@ export class Conversation implements Taps, CancelTarget {
    * The client may be held back: so that the session becomes idle where somebody waits for that, and before a
    * transaction.
    */
-  #tappedFromClient(chunk: Uint8Array): number | undefined {
-    const follower = this.#follower;
+  #tappedFromClient(follower: SessionFollower, chunk: Uint8Array): number | undefined {
     const isOneByOne = this.#taps.length > 0 && this.#idleListeners.size > 0;
     const isGated = this.#transactions?.takesPass() === false;
     let passing: number | undefined;
-    if (isGated) passing = follower?.fromClientUntilTransaction(chunk, isOneByOne);
-    else if (isOneByOne) passing = follower?.fromClientOneByOne(chunk);
-    else follower?.fromClient(chunk);
+    if (isGated) passing = follower.fromClientUntilTransaction(chunk, isOneByOne);
+    else if (isOneByOne) passing = follower.fromClientOneByOne(chunk);
+    else follower.fromClient(chunk);
     if (passing !== undefined && passing < chunk.length) {
-      if (isOneByOne && follower?.mayGoOn() === false) this.#held ??= Promise.withResolvers<void>();
+      if (isOneByOne && !follower.mayGoOn()) this.#held ??= Promise.withResolvers<void>();
       else this.#transactions?.holds();
     }
     for (const tap of this.#taps) tap.fromClient?.(chunk.subarray(0, passing));

@@ -150,10 +150,7 @@ export class ToBackend implements Receiver {
   #release({ bytes, ends }: GatedBytes): void {
     this.#kept = undefined;
     this.#pipe.resume();
-    if (bytes.length() > 0) {
-      if (this.#onLate === undefined) this.receive(bytes.bytes());
-      else this.#onLate(bytes.bytes());
-    }
+    if (bytes.length() > 0) this.receive(bytes.bytes());
     for (const run of ends) this.whenSent(run);
   }
 }

@@ -14,11 +14,10 @@ import type { SessionFollower } from '../../wire/follow/session-follower.ts';
 import { isOfPooler, type CancelKey } from '../../wire/messages/cancel-key.ts';
 import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
 import { isAboutClient } from '../../wire/messages/sql-state.ts';
-import type { Cancels } from '../cancel/cancel.ts';
 import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import type { LoginRefusals } from '../connect/login-refusals.ts';
 import type { ObservedLatency } from '../connect/observed-latency.ts';
-import { describeEnd, lossMessage } from '../messages/close-message.ts';
+import { describeEnd, describeRefused, lossMessage } from '../messages/close-message.ts';
 import { servedText, serverText, type Server } from '../server.ts';
 import type { SessionRecord } from '../session-record.ts';
 import { isTls, resetSocket, sayGoodbye } from '../socket.ts';
@@ -34,12 +33,11 @@ import type { OpenPipes } from './stream-pipe.ts';
 export interface RelayServices {
   readonly clock: Clock;
   readonly onTrigger: (trigger: Trigger) => void;
-  readonly cancels: Cancels;
   readonly stallGate: StallGate;
   readonly openPipes: OpenPipes;
   /** Has the counters of a pool. */
   readonly registry: { traffic(pool: PoolName): Traffic };
-  readonly refusals: LoginRefusals;
+  readonly refusals: Pick<LoginRefusals, 'note'>;
   readonly latency: Pick<ObservedLatency, 'listener'>;
   /** Ends the session when it reaches a limit of its pool. Returns the cancel function. */
   readonly watchLimits: (session: SessionHandle, pool: PoolPolicy) => () => void;
@@ -224,7 +222,7 @@ export class Relayed implements Stage {
       onEnded: (ending) => {
         if (!this.#noteRefusal()) return session.cut(this.#isGoodbye() ? 'client_closed' : ending);
         // A client closes as soon as it has read the error.
-        const detail = describeEnd(serverText(server), 'backend_closed', follower?.fatal());
+        const detail = `${serverText(server)}: ${describeRefused(follower?.fatal())}`;
         return session.cut('backend_refused', detail);
       },
     });

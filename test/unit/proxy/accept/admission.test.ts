@@ -86,7 +86,14 @@ test('over the limit of handshakes a connection is refused; a finished handshake
   first.setStarting(false);
   const third = admission.admit(THERE, CLIENT);
   expect(third.kind).toBe('session');
-  expect(admission.admit(HERE, CLIENT).kind).toBe('none');
+  expect([admission.handshakes(), admission.admit(HERE, CLIENT).kind]).toEqual([1, 'none']);
+});
+
+test('a connection that was cut off for its handshake gets no slot later, however much room there is', () => {
+  const admission = new Admission({ limits: () => ({ maxSessions: 9, maxHandshakes: 0 }), clock: new ManualClock() });
+  const cutOff = admission.admit(HERE, CLIENT);
+  cutOff.becomeOverLimit();
+  expect([admission.hasRoomForOverLimit(), cutOff.kind]).toEqual([true, 'none']);
 });
 
 test('a changed limit applies to later connections', () => {
@@ -154,4 +161,34 @@ test('a client with a finished handshake is not dropped, however silent it is', 
   clock.stall(60_000);
   expect(enter().slot?.kind).toBe('over_limit');
   expect(dropped()).toEqual([false, false, false]);
+});
+
+test('a client that sends something is silent later than those that came after it', () => {
+  const { clock, enter, clients, dropped } = aRow(() => ({ maxSessions: 3 }), 3);
+  clock.stall(1_000);
+  if (clients[0] !== undefined) clients[0].bytes = 1;
+  enter();
+  expect(dropped()).toEqual([false, true, false]);
+  clock.stall(500);
+  expect(enter().slot?.kind).toBe('session');
+  expect(dropped()).toEqual([false, true, true]);
+});
+
+test('a silent client over the limit is not dropped where a session is needed', () => {
+  const { clock, enter, clients } = aRow(() => ({ maxSessions: 1 }), 1);
+  clients[0]?.slot?.setStarting(false);
+  const overLimit = enter();
+  clients[0]?.slot?.release();
+  const session = enter();
+  clock.stall(1_000);
+  expect(enter().slot?.kind).toBe('session');
+  expect([overLimit, session].map(({ isDropped }) => isDropped)).toEqual([false, true]);
+});
+
+test('a silent client over the limit is dropped where a place for a handshake is needed', () => {
+  const { clock, enter, clients } = aRow(() => ({ maxSessions: 1, maxHandshakes: 1 }), 1);
+  clients[0]?.slot?.setStarting(false);
+  const overLimit = enter();
+  clock.stall(1_000);
+  expect([enter().slot?.kind, overLimit.isDropped]).toEqual(['over_limit', true]);
 });

@@ -13,6 +13,15 @@ test.each([0, 64, 150, 190])('a limit of %i allows too few sessions for a start'
   expect(descriptorBudget({ limit, inUse: 30 }).sessions).toBeLessThan(16);
 });
 
+test.each([
+  [256, 30, 16],
+  [1_024, 326, 64],
+  [4_096, 1_558, 256],
+  [100_000, 49_510, 256],
+])('a limit of %i allows %i sessions and %i over-limit connections', (limit, sessions, overLimit) => {
+  expect(descriptorBudget({ limit, inUse: 20 })).toEqual({ limit, sessions, overLimit });
+});
+
 test('sessions and over-limit connections leave descriptors for probes and the admin port at every limit', () => {
   for (let limit = 256; limit < 20_000; limit += 111) {
     const { sessions, overLimit } = descriptorBudget({ limit, inUse: 30 });

@@ -26,6 +26,12 @@ test('a process that is alone keeps no addresses for others', () => {
   expect(admission.tally().byAddress.size).toBe(0);
 });
 
+test('other processes read of no client whose address is not known yet', () => {
+  const admission = new Admission({ limits: () => ({ maxSessions: 9 }), clock, others: () => NO_TALLY });
+  admission.admit(undefined, CLIENT).identify(HERE);
+  expect(admission.tally()).toEqual({ sessions: 1, starting: 1, byAddress: new Map([[HERE, 1]]) });
+});
+
 test.each([
   ['handshakes', { maxSessions: 9, maxHandshakes: 3 }, { starting: 2 }],
   ['sessions', { maxSessions: 3 }, { sessions: 2 }],

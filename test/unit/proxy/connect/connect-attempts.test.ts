@@ -49,3 +49,36 @@ test('a server that cannot be reached any more has no words for the client', () 
   attempts.failed('pg-1', 'connection refused', false, THREE);
   expect([attempts.failure()?.reason, attempts.words('backend_refused')]).toEqual(['connect_failed', undefined]);
 });
+
+test('a member that refuses the client is tried last, too, and a refusal for another reason has no words of it', () => {
+  const attempts = new ConnectAttempts(3);
+  const words = Buffer.from('E');
+  expect(attempts.lastRefusal()).toBeUndefined();
+  expect(attempts.refused('pg-1', 'FATAL 57P03', words, THREE)).toBe(0);
+  expect(attempts.lastRefusal()).toEqual({ member: 'pg-1', words });
+  expect(attempts.words('connect_failed')).toBeUndefined();
+});
+
+test('the only member that is left is tried again, though it failed', () => {
+  const attempts = new ConnectAttempts(3);
+  attempts.failed('pg-1', 'refused', false, THREE);
+  expect(attempts.preferred([THREE[0]])).toEqual([THREE[0]]);
+});
+
+test('a round has another member for the client while a connect is left, and a target that did not fail', () => {
+  const [one, two] = THREE;
+  const attempts = new ConnectAttempts(3);
+  expect([attempts.left(), attempts.hasAnother('pg-1', [one]), attempts.hasAnother('pg-1', THREE)]).toEqual([
+    3,
+    false,
+    true,
+  ]);
+  attempts.failed('pg-2', 'refused', false, THREE);
+  expect([attempts.left(), attempts.hasAnother('pg-1', [one, two]), attempts.hasAnother('pg-1', THREE)]).toEqual([
+    2,
+    false,
+    true,
+  ]);
+  attempts.failed('pg-1', 'refused', false, THREE);
+  expect([attempts.left(), attempts.hasAnother('pg-1', THREE)]).toEqual([1, false]);
+});

@@ -32,6 +32,8 @@ test('a connection is the result, and its deadline is over', async () => {
   await clock.advance(5_000);
   socket.emit('error', errorOf('ECONNRESET'));
   expect([results.length, socket.destroyed, clock.pending()]).toEqual([1, false, 0]);
+  // Errors are ignored until the caller listens.
+  expect([socket.listenerCount('connect'), socket.listenerCount('error')]).toEqual([0, 1]);
 });
 
 test('no answer until the deadline is no fault of this machine', async () => {

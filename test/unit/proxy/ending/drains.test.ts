@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { Drains } from '../../../../src/proxy/ending/drains.ts';
 import type { Drain } from '../../../../src/proxy/ending/drains.ts';
 import type { SessionHandle } from '../../../../src/proxy/stage.ts';
@@ -59,14 +59,71 @@ test('a fault in the decision keeps a late drain neither from its start nor from
 test('without a deadline busy sessions stay', async () => {
   drains.start(aDrain({ limitMs: () => undefined }));
   await clock.advance(1_000_000);
-  expect(ended).toEqual(['idle']);
+  expect([ended, clock.pending()]).toEqual([['idle'], 0]);
 });
 
-test('a drain without sessions at its deadline ends nothing more', async () => {
-  drains.start(aDrain());
+test('a drain that is over at its start or at its deadline ends nothing more, and is forgotten', async () => {
+  drains.start(aDrain({ member: 'pg-1' }));
+  drains.start(aDrain({ key: 'late', member: 'pg-2', afterMs: 500, isOver: () => true }));
+  expect([drains.isClearing('pg-1'), drains.isClearing('pg-2')]).toEqual([true, true]);
   isOver = true;
+  await clock.advance(999);
+  expect([drains.isClearing('pg-1'), drains.isClearing('pg-2')]).toEqual([true, false]);
+  await clock.advance(1);
+  expect([ended, drains.isClearing('pg-1')]).toEqual([['idle'], false]);
+});
+
+test('a member is being cleared while a drain of it has sessions', () => {
+  let sessions = [busy];
+  drains.start(aDrain({ member: 'pg-1', sessions: () => sessions }));
+  drains.start(aDrain({ key: 'of no member', sessions: () => [busy] }));
+  drains.start(aDrain({ key: 'other', member: 'pg-3', sessions: () => [] }));
+  const cleared = () => ['pg-1', 'pg-2', 'pg-3'].map((member) => drains.isClearing(member));
+  expect(cleared()).toEqual([true, false, false]);
+  sessions = [];
+  expect(cleared()).toEqual([false, false, false]);
+  sessions = [busy];
+  drains.stop();
+  expect(cleared()).toEqual([false, false, false]);
+});
+
+test('a full member hurries its drains that have not begun, and no other', async () => {
+  const decided: number[] = [];
+  decide = () => decided.push(clock.now());
+  const late = { afterMs: 500, limitMs: () => undefined };
+  drains.start(aDrain({ ...late, member: 'pg-1', sessions: () => [idle] }));
+  drains.start(aDrain({ ...late, key: 'other', member: 'pg-2', sessions: () => [aSession('other', true)] }));
+  drains.start(aDrain({ key: 'begun', member: 'pg-1', sessions: () => [busy] }));
+  const now = clock.now();
+  drains.hurry('pg-1');
+  drains.hurry('pg-1');
+  expect([ended, decided]).toEqual([['idle'], [now]]);
+  await clock.advance(500);
+  expect([ended, decided]).toEqual([
+    ['idle', 'other'],
+    [now, now + 500],
+  ]);
+});
+
+test('drains share their pace, and one that ends leaves the others theirs', async () => {
+  const [one, two, three] = ['one', 'two', 'three'].map((name) => aSession(name, true));
+  drains.pace(1);
+  drains.start(aDrain({ sessions: () => [one ?? idle, two ?? idle], limitMs: () => 60_000 }));
+  drains.start(aDrain({ key: 'other', sessions: () => [three ?? idle], limitMs: () => 60_000, isOver: () => false }));
+  expect(ended).toEqual(['one']);
+  isOver = true;
+  drains.review();
   await clock.advance(1_000);
-  expect(ended).toEqual(['idle']);
+  expect(ended).toEqual(['one', 'three']);
+});
+
+test('no session ends by itself after stop()', async () => {
+  drains.pace(1);
+  for (const name of ['one', 'two']) drains.whenIdle(aSession(name, true), () => ended.push(name));
+  drains.stop();
+  expect(clock.pending()).toBe(0);
+  await clock.advance(10_000);
+  expect(ended).toEqual(['one']);
 });
 
 test('a later drain reads its limit at its start, and does not start if it is over', async () => {
@@ -118,7 +175,7 @@ test('after stop() it leaves no timer', () => {
   expect(clock.pending()).toBe(0);
 });
 
-test('sessions that may move are parked instead, and those that stay end at the pace of the drain', async () => {
+describe('sessions that may move', () => {
   const movable = {
     quietSince: () => 0,
     request() {},
@@ -128,38 +185,83 @@ test('sessions that may move are parked instead, and those that stay end at the 
     ask() {},
     shown: () => ({ moved: 0 }),
   };
-  const [gone, stays] = [
-    { ...aSession('gone', true), movable },
-    { ...aSession('stays', true), movable },
-  ];
-  drains.pace(1);
-  drains.start(
-    aDrain({
-      sessions: () => [gone, stays, idle],
-      parking: {
-        waitsForAll: true,
-        waitMs: 1_000,
-        questions: 16,
-        park: (session, onAnswer) => onAnswer(session === gone ? 'gone' : 'stays'),
-        onStays: (session) => session.end('shutdown'),
+  const aMovable = (name: string, isIdle = true): SessionHandle => ({ ...aSession(name, isIdle), movable });
+  const [gone, stays] = [aMovable('gone'), aMovable('stays')];
+  let parked: string[];
+
+  beforeEach(() => {
+    parked = [];
+  });
+
+  function aParking(changes: Partial<NonNullable<Drain['parking']>> = {}): NonNullable<Drain['parking']> {
+    return {
+      waitsForAll: true,
+      waitMs: 1_000,
+      questions: 16,
+      park(session, onAnswer) {
+        parked.push(session.pool);
+        onAnswer(session === stays ? 'stays' : 'gone');
       },
-      limitMs: () => 10_000,
-    }),
-  );
-  expect(ended).toEqual(['idle']);
-  await clock.advance(1_000);
-  expect(ended).toEqual(['idle', 'stays']);
-  drains.stop();
-  expect(clock.pending()).toBe(0);
+      onStays: (session) => session.end('shutdown'),
+      ...changes,
+    };
+  }
+
+  test('are parked instead, and those that stay end at the pace of the drain', async () => {
+    drains.pace(1);
+    const moving = { ...aMovable('moving'), state: 'moving' } as const;
+    const sessions = () => [gone, stays, idle, moving];
+    drains.start(aDrain({ sessions, parking: aParking(), limitMs: () => 10_000 }));
+    expect([ended, parked.toSorted()]).toEqual([['idle'], ['gone', 'stays']]);
+    await clock.advance(999);
+    expect(ended).toEqual(['idle']);
+    await clock.advance(1);
+    expect(ended).toEqual(['idle', 'moving']);
+    await clock.advance(1_000);
+    expect(ended).toEqual(['idle', 'moving', 'stays']);
+    drains.stop();
+    expect(clock.pending()).toBe(0);
+  });
+
+  test('end as all others where the drain parks none', () => {
+    drains.start(aDrain({ sessions: () => [gone, stays] }));
+    expect([ended, parked]).toEqual([['gone', 'stays'], []]);
+  });
+
+  test.each([
+    ['the wait for transactions', 2_000, () => undefined],
+    ['the limit of the drain', 60_000, () => 2_000],
+  ])('that are busy wait for a long transaction until the end of %s is near', async (_, waitMs, limitMs) => {
+    const short = { ...aSession('short', true), movable: { ...movable, quietSince: () => clock.now() } };
+    const sessions = () => [aMovable('long', false), short];
+    drains.start(aDrain({ sessions, parking: aParking({ waitMs }), limitMs }));
+    await clock.advance(999);
+    expect(parked).toEqual([]);
+    await clock.advance(1);
+    expect(parked).toEqual(['short']);
+    drains.stop();
+  });
+
+  test('are not waited for where there are none, and not after stop()', () => {
+    drains.start(aDrain({ sessions: () => [busy], parking: aParking(), limitMs: () => undefined }));
+    expect(clock.pending()).toBe(0);
+    drains.start(aDrain({ sessions: () => [busy, aMovable('busy', false)], parking: aParking() }));
+    expect(clock.pending()).toBeGreaterThan(1);
+    drains.stop();
+    expect(clock.pending()).toBe(0);
+  });
 });
 
 test('a prompt drain ends its idle sessions in a quarter of its limit, whatever the limit per second', async () => {
   const many = Array.from({ length: 1000 }, () => idle);
-  drains.start(aDrain({ sessions: () => many, isPrompt: true, limitMs: () => 4_000 }));
+  drains.start(aDrain({ sessions: () => many, isPrompt: true, limitMs: () => 8_000 }));
+  // As many as in a second end at once.
+  expect(ended.length).toBe(500);
   await clock.advance(1_000);
   expect(ended.length).toBe(1000);
   drains.review();
   expect(clock.pending()).toBe(1);
+  drains.start(aDrain({ sessions: () => many, isPrompt: true, limitMs: () => 8_000 }));
   drains.stop();
   expect(clock.pending()).toBe(0);
 });

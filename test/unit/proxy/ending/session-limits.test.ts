@@ -36,3 +36,15 @@ test('a session that ends before its age leaves no timer', async () => {
   cancel();
   expect([clock.pending(), ended]).toEqual([0, []]);
 });
+
+test('the client reads how long its session lasted, and without a limit none is watched', async () => {
+  const clock = new ManualClock();
+  const drains = new Drains({ clock, decideIfDue: () => {}, perSecond: 50 });
+  const details: unknown[] = [];
+  const session = aSessionHandle({ end: (_, detail) => details.push(detail) });
+  watchLimits(session, { maxSessionAgeMs: undefined }, { clock, drains, random: () => 0.5 });
+  expect(clock.pending()).toBe(0);
+  watchLimits(session, { maxSessionAgeMs: 60_000 }, { clock, drains, random: () => 0.5 });
+  await clock.advance(60_000);
+  expect(details).toEqual([expect.stringContaining('the session lasted 60 s; max_session_age is 60 s')]);
+});

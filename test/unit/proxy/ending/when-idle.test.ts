@@ -126,6 +126,7 @@ test('after stop() it ends no session and leaves no timer', async () => {
   whenIdle.stop();
   expect(clock.pending()).toBe(0);
   await clock.advance(1_000);
+  whenIdle.pace(100);
   expect(ended.length).toBe(50);
 });
 

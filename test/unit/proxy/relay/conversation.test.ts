@@ -1,55 +1,22 @@
-// The readers of a session, in one order for both directions, and the client that is held back for a pause.
-import type { Socket } from 'node:net';
+// The readers of a session, in one order for both directions, and the client that is held back.
 import { beforeEach, expect, test } from 'vitest';
-import type { Cancels } from '../../../../src/proxy/cancel/cancel.ts';
-import { Conversation } from '../../../../src/proxy/relay/conversation.ts';
-import type { Tap } from '../../../../src/proxy/relay/conversation.ts';
-import type { Relay } from '../../../../src/proxy/relay/relay.ts';
-import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
-import { AUTHENTICATION_OK, COMMAND_COMPLETE, QUERY, readyForQuery } from '../../../support/sockets/messages.ts';
-import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import type { Conversation, Tap } from '../../../../src/proxy/relay/conversation.ts';
+import { ANSWER, ConversationLab, SERVER, TWO_QUERIES, WAITING_READ } from '../../../support/labs/conversation-lab.ts';
+import { COMMAND_COMPLETE, QUERY, readyForQuery, SYNC } from '../../../support/sockets/messages.ts';
 
-const ANSWER = Buffer.concat([COMMAND_COMPLETE, readyForQuery('I')]);
-
-let idleListeners: Set<() => void>;
+let lab: ConversationLab;
 let conversation: Conversation;
 let order: string[];
 
 beforeEach(() => {
-  idleListeners = new Set();
-  order = [];
-  conversation = new Conversation({
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a client that can be told
-    client: { writable: true } as Socket,
-    clock: new ManualClock(),
-    isReadable: true,
-    traffic: { toBackendBytes: 0, toClientBytes: 0 },
-    idleListeners,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no key is told
-    cancels: {} as Cancels,
-  });
+  lab = new ConversationLab();
+  ({ conversation, order } = lab);
 });
 
-function logIn(...taps: readonly Tap[]): void {
-  conversation.readAlong(new SessionMemory(), taps);
-  conversation.fromBackend(Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]));
-  order.splice(0);
-}
-
-function aTap(name: string, read: (chunk: Uint8Array) => Uint8Array | undefined = (chunk) => chunk): Tap {
-  return {
-    fromClient: (bytes) => void order.push(`${name} < ${bytes.length}`),
-    fromServer(chunk) {
-      order.push(`${name} > ${chunk.length}`);
-      return read(chunk);
-    },
-  };
-}
-
 test('both directions have one order, and a tap that is removed reads no more', () => {
-  const first = aTap('first');
-  const second = aTap('second');
-  logIn(first, second);
+  const first = lab.tap('first');
+  const second = lab.tap('second');
+  lab.logIn(first, second);
   conversation.fromClient(QUERY);
   expect(conversation.fromBackend(ANSWER)).toBe(true);
   conversation.tappedBy([second]);
@@ -61,29 +28,30 @@ test('both directions have one order, and a tap that is removed reads no more', 
 
 test('bytes that a tap keeps reach neither the taps behind it nor the client, until they pass', () => {
   let kept: Uint8Array | undefined;
-  const keeper = aTap('keeper', (chunk) => {
+  const keeper = lab.tap('keeper', (chunk) => {
     const passing = kept && Buffer.concat([kept, chunk]);
     kept = chunk;
     return passing;
   });
-  logIn(keeper, aTap('behind'));
-  const told: number[] = [];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the client is told
-  conversation.relaysBy({ tellClient: (bytes: Uint8Array) => void told.push(bytes.length) } as Relay);
+  lab.logIn(keeper, lab.tap('behind'));
+  lab.relays();
   kept = undefined;
-  expect([conversation.fromBackend(COMMAND_COMPLETE), told]).toEqual([false, []]);
-  expect([conversation.fromBackend(readyForQuery('I')), told]).toEqual([false, [ANSWER.length]]);
-  expect(order.at(-1)).toBe(`behind > ${ANSWER.length}`);
+  const told = (): readonly string[] => order.filter((line) => line.startsWith('client'));
+  expect([conversation.fromBackend(COMMAND_COMPLETE), told()]).toEqual([false, []]);
+  expect([conversation.fromBackend(readyForQuery('I')), told()]).toEqual([
+    false,
+    [`client by relay: ${ANSWER.length}`],
+  ]);
+  expect(order.at(-2)).toBe(`behind > ${ANSWER.length}`);
 });
 
 test('a client is held back only where somebody waits for a pause, and goes on behind the answer', async () => {
-  logIn(aTap('tap'));
-  const gate = conversation.gate(() => undefined, { member: 'pg-1', address: { host: '127.0.0.1', port: 1 } });
-  const two = Buffer.concat([QUERY, QUERY]);
-  expect([conversation.fromClient(two), gate()]).toEqual([undefined, undefined]);
+  lab.logIn(lab.tap('tap'));
+  const gate = conversation.gate(() => undefined, SERVER);
+  expect([conversation.fromClient(TWO_QUERIES), gate()]).toEqual([undefined, undefined]);
   for (const bytes of [ANSWER, ANSWER]) conversation.fromBackend(bytes);
-  idleListeners.add(() => order.push('idle'));
-  expect(conversation.fromClient(two)).toBe(QUERY.length);
+  lab.idleListeners.add(() => order.push('idle'));
+  expect(conversation.fromClient(TWO_QUERIES)).toBe(QUERY.length);
   const wait = gate();
   conversation.fromBackend(ANSWER);
   conversation.passedToClient();
@@ -91,14 +59,146 @@ test('a client is held back only where somebody waits for a pause, and goes on b
   expect([order.at(-1), gate()]).toEqual(['idle', undefined]);
 });
 
-test('G9: a client whose login is under way is told why its session ends, between two messages', () => {
-  const told = () => conversation.farewell('evicted_demoted', 'pg-1 is a replica', { pool: 'write' })?.message;
-  expect(told()).toBeDefined();
-  conversation.fromBackend(AUTHENTICATION_OK);
-  expect([conversation.activity(), told()]).toEqual(['starting', expect.anything()]);
-  conversation.fromBackend(readyForQuery('I').subarray(0, 3));
-  expect(told()).toBeUndefined();
-  conversation.fromBackend(readyForQuery('I').subarray(3));
+test('the client waits for the pool first, then for a pause, then for each tap in its order', async () => {
+  const waits = new Map<string, Promise<void>>();
+  const waiting = (name: string): Tap => ({ ...lab.tap(name), wait: () => waits.get(name) });
+  lab.logIn(waiting('first'), lab.tap('never waits'), waiting('second'));
+  const gate = conversation.gate(() => waits.get('pool'), SERVER);
+  expect(gate()).toBeUndefined();
+  waits.set('second', Promise.resolve());
+  expect(gate()).toBe(waits.get('second'));
+  waits.set('first', Promise.resolve());
+  expect(gate()).toBe(waits.get('first'));
+  lab.idleListeners.add(() => {});
+  conversation.fromClient(TWO_QUERIES);
+  const pause = gate();
+  expect([pause instanceof Promise, [...waits.values()].includes(pause ?? Promise.resolve())]).toEqual([true, false]);
+  waits.set('pool', Promise.resolve());
+  expect(gate()).toBe(waits.get('pool'));
+  waits.delete('pool');
+  conversation.goOn();
+  await pause;
+  expect(gate()).toBe(waits.get('first'));
+});
+
+test('requests go on where nobody waits for a pause any more, and none waits twice', async () => {
+  lab.logIn(lab.tap('tap'));
+  conversation.goOn();
+  const gate = conversation.gate(() => undefined, SERVER);
+  lab.idleListeners.add(() => {});
+  expect(conversation.fromClient(TWO_QUERIES)).toBe(QUERY.length);
+  const wait = gate();
+  expect([conversation.fromClient(QUERY), gate()]).toEqual([0, wait]);
+  conversation.fromBackend(COMMAND_COMPLETE);
+  conversation.passedToClient();
+  expect(gate()).toBe(wait);
+  conversation.goOn();
+  await wait;
+  expect(gate()).toBeUndefined();
+});
+
+test('a drain that waits for a pause is told where one is, behind the bytes of the server', () => {
+  lab.logIn();
+  lab.idleListeners.add(() => order.push('idle'));
   conversation.fromClient(QUERY);
-  expect([conversation.activity(), told()]).toEqual(['busy', undefined]);
+  conversation.fromBackend(COMMAND_COMPLETE);
+  conversation.passedToClient();
+  expect(order).toEqual([]);
+  conversation.fromBackend(readyForQuery('I'));
+  conversation.passedToClient();
+  expect(order).toEqual(['idle']);
+});
+
+test('a session without taps is held back for its transactions, and never for a pause', () => {
+  let passes = true;
+  conversation = lab.with({ transactions: lab.transactionGate(() => passes) });
+  lab.logIn();
+  lab.idleListeners.add(() => {});
+  expect(conversation.fromClient(TWO_QUERIES)).toBeUndefined();
+  passes = false;
+  expect(conversation.fromClient(TWO_QUERIES)).toBe(0);
+});
+
+test('the gate of the transactions holds back what may begin one, unless all may pass', () => {
+  let passes = false;
+  conversation = lab.with({ transactions: lab.transactionGate(() => passes) });
+  const wait = Promise.resolve();
+  const gate = conversation.gate(() => wait, SERVER);
+  expect([gate(), order.splice(0)]).toEqual([wait, ['starts at 127.0.0.1']]);
+  lab.logIn(lab.tap('tap'));
+  expect(conversation.fromClient(TWO_QUERIES)).toBe(0);
+  expect(order.splice(0)).toEqual(['holds', 'tap < 0']);
+  passes = true;
+  expect(conversation.fromClient(TWO_QUERIES)).toBeUndefined();
+  expect(order.splice(0)).toEqual([`tap < ${TWO_QUERIES.length}`]);
+  passes = false;
+  for (const bytes of [ANSWER, ANSWER]) conversation.fromBackend(bytes);
+  order.splice(0);
+  // It begins nothing.
+  expect(conversation.fromClient(SYNC)).toBe(SYNC.length);
+  expect(order.splice(0)).toEqual([`tap < ${SYNC.length}`]);
+  conversation.passedToClient();
+  expect([order, conversation.waitingRead()]).toEqual([['passed'], WAITING_READ]);
+});
+
+test('a request waits for its transaction where no answer is due before it, else for that answer', () => {
+  let passes = true;
+  conversation = lab.with({ transactions: lab.transactionGate(() => passes) });
+  lab.logIn(lab.tap('tap'));
+  const gate = conversation.gate(() => undefined, SERVER);
+  lab.idleListeners.add(() => {});
+  order.splice(0);
+  expect(conversation.fromClient(TWO_QUERIES)).toBe(QUERY.length);
+  passes = false;
+  expect(conversation.fromClient(QUERY)).toBe(0);
+  expect([gate() === undefined, order.includes('holds')]).toEqual([false, false]);
+  conversation.fromBackend(ANSWER);
+  conversation.passedToClient();
+  expect(gate()).toBeUndefined();
+  expect(conversation.fromClient(QUERY)).toBe(0);
+  expect([gate(), order.includes('holds')]).toEqual([undefined, true]);
+});
+
+test('the gate of the transactions knows by which relay the session goes, and that it has left', () => {
+  conversation = lab.with({ transactions: lab.transactionGate() });
+  expect(conversation.isWhole()).toBe(false);
+  lab.relays();
+  expect(conversation.isWhole()).toBe(true);
+  lab.relay.isWhole = false;
+  expect(conversation.isWhole()).toBe(false);
+  conversation.parks();
+  expect([conversation.isWhole(), order]).toEqual([false, ['relays', 'leaves']]);
+});
+
+test('a session without a server tells its client itself, and its server nothing', () => {
+  lab.logIn();
+  conversation.passToClient(ANSWER);
+  conversation.tellServer(QUERY);
+  lab.relays();
+  conversation.passToClient(ANSWER);
+  conversation.tellServer(QUERY);
+  conversation.parks();
+  conversation.passToClient(ANSWER);
+  const answer = ANSWER.length;
+  expect(order).toEqual([
+    `client: ${answer}`,
+    `client by relay: ${answer}`,
+    `server by relay: ${QUERY.length}`,
+    `client: ${answer}`,
+  ]);
+});
+
+test('the login reads the server first, and may keep its words from the client', () => {
+  let isPassing = false;
+  conversation.onLogin = (chunk) => {
+    order.push(`login: ${chunk.length}`);
+    return isPassing;
+  };
+  expect(conversation.fromBackend(ANSWER)).toBe(false);
+  isPassing = true;
+  expect(conversation.fromBackend(ANSWER)).toBe(true);
+  expect([order, conversation.activity()]).toEqual([
+    [`login: ${ANSWER.length}`, `login: ${ANSWER.length}`],
+    'starting',
+  ]);
 });

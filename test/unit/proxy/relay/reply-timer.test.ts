@@ -14,10 +14,11 @@ const DONE = message('C', 'SELECT 1\0');
 let now: number;
 let reads: number;
 let durations: number[];
+let passed: number;
 let timer: ReplyTimer;
 
 beforeEach(() => {
-  [now, reads, durations] = [0, 0, []];
+  [now, reads, durations, passed] = [0, 0, [], 0];
   const follower = new SessionFollower();
   const inner: Taps = {
     fromClient: (chunk) => {
@@ -28,7 +29,7 @@ beforeEach(() => {
       follower.fromBackend(chunk);
       return true;
     },
-    passedToClient() {},
+    passedToClient: () => (passed += 1),
   };
   const clock = {
     now: () => {
@@ -107,4 +108,9 @@ test('a notice of its own, without a request, is no reply', () => {
   now += 9;
   timer.fromBackend(message('N', '\0'));
   expect(durations).toEqual([]);
+});
+
+test('the readers behind it hear that bytes were passed on', () => {
+  timer.passedToClient();
+  expect(passed).toBe(1);
 });
