@@ -39,17 +39,9 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     "''",
     '"Stryker was here!"',
   ]),
-  survivorsOf('wire/follow/login-transcript', 'an invalid message has no body', [
-    "message.kind === 'invalid'",
-    'false',
-  ]),
   survivorsOf('wire/follow/login-transcript', 'only a look into the memory shows that it was overwritten', [
     'proof.fill(0);',
     ';',
-  ]),
-  survivorsOf('wire/follow/login-transcript', 'the rest is all that is behind the header', [
-    '/^(?:[ny]|p=[^,]*),[^,]*,(.+)$/s',
-    '/^(?:[ny]|p=[^,]*),[^,]*,(.+)/s',
   ]),
   survivorsOf('wire/messages/byte-text', 'behind the end of the bytes nothing is written', [
     'at < text.length',
@@ -189,30 +181,6 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     ['at + 2', 'at - 2'],
   ),
   survivorsOf('wire/talk/end-point', '128 has no bytes of a size either way', ['short < 0x80', 'short <= 0x80']),
-  survivorsOf(
-    'wire/talk/backend-login',
-    'an invalid message has no body',
-    ["message.kind === 'invalid'", 'false'],
-    ["'invalid'", '""'],
-  ),
-  survivorsOf(
-    'wire/talk/password-login',
-    'an invalid message has no body',
-    ["next.kind === 'invalid'", 'false'],
-    ["'invalid'", '""'],
-  ),
-  survivorsOf(
-    'wire/talk/position-question',
-    'an invalid message has no body',
-    ["next.kind === 'invalid'", 'false'],
-    ["'invalid'", '""'],
-  ),
-  survivorsOf(
-    'wire/talk/two-leg-login',
-    'an invalid message has no body',
-    ["next.kind === 'invalid'", 'false'],
-    ["'invalid'", '""'],
-  ),
   survivorsOf('wire/talk/backend-login', 'nobody asks which request an error of a login is for', [
     "''",
     '"Stryker was here!"',
@@ -270,10 +238,6 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     ['[]', '["Stryker was here"]'],
     ['-1', '+1'],
   ),
-  survivorsOf('wire/talk/two-leg-login', 'the rest is all that is behind the header', [
-    '/^(([ny]|p=[^,]*),([^,]*),)(.*)$/s',
-    '/^(([ny]|p=[^,]*),([^,]*),)(.*)/s',
-  ]),
   survivorsOf(
     'wire/talk/two-leg-login',
     'with another salt or other iterations the keys are others',
