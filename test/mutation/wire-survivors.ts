@@ -7,6 +7,20 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     'default: return undefined;',
     'default:',
   ]),
+  survivorsOf('wire/follow/backend-follower', 'it saves the copies of parameters and tags that nobody reads', [
+    'memory === undefined',
+    'false',
+  ]),
+  survivorsOf('wire/follow/client-follower', 'it saves the copies of texts that nobody reads', [
+    'memory === undefined',
+    'false',
+  ]),
+  survivorsOf(
+    'wire/follow/client-follower',
+    'behind a Close of one byte is the type of the next message, and none is NUL',
+    ['size > 1', 'true'],
+    ['size > 1', 'size >= 1'],
+  ),
   survivorsOf(
     'wire/follow/frames',
     'of no bytes nothing is read',

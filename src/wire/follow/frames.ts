@@ -25,7 +25,7 @@ export interface MessageRule {
 export function grammarOf(rules: readonly MessageRule[]): Grammar {
   const shortest = new Int32Array(256).fill(LENGTH_WORD);
   const longest = new Int32Array(256);
-  const wanted = new Int32Array(256).fill(-1);
+  const wanted = new Int32Array(256);
   for (const rule of rules) {
     for (const type of rule.types) {
       const code = type.charCodeAt(0);

@@ -18,7 +18,7 @@ function aWalker(isSensible = true) {
     }
 
     protected override reportRest(type: number, bytes: Uint8Array, from: number, to: number): void {
-      rests.push(String.fromCharCode(type, ...bytes.subarray(from, to)));
+      rests.push(String.fromCharCode(type) + Buffer.from(bytes.subarray(from, to)).toString('latin1'));
     }
   }
   return { walker: new Walker(GRAMMAR), reported, rests };
@@ -125,4 +125,35 @@ test('a report of nonsense ends the parsing', () => {
   walker.walk(Buffer.concat([aMessage('z'), aMessage('z')]));
   expect(reported).toEqual(['z']);
   expect(walker.isFollowing()).toBe(false);
+});
+
+test.each([
+  ['without a payload', aMessage('z'), ['z']],
+  ['that is wanted as a whole', aMessage('w', Buffer.from('abc')), ['wabc']],
+  ['of which a part is wanted', aMessage('w', Buffer.from('abcdef')), ['wabc']],
+  ['that is skipped', aMessage('d', Buffer.from('data')), []],
+])('a message %s goes on to its end, and no other one begins behind it, wherever it is cut', (_, message, expected) => {
+  const stream = Buffer.concat([message, aMessage('D'), aMessage('z')]);
+  for (let cut = 1; cut <= message.length; cut += 1) {
+    const { walker, reported } = aWalker();
+    const asked: string[] = [];
+    const mayBegin = (type: number): boolean => {
+      asked.push(String.fromCharCode(type));
+      return type !== 0x44;
+    };
+    expect(walker.walkWhile(stream.subarray(0, cut), mayBegin)).toBe(cut);
+    expect(walker.walkWhile(stream.subarray(cut), mayBegin)).toBe(message.length - cut);
+    expect({ asked, reported }).toEqual({ asked: [message.toString('latin1', 0, 1), 'D'], reported: expected });
+  }
+});
+
+test('what may begin is walked to the end of the bytes, and no further than an invalid header', () => {
+  const { walker, reported } = aWalker();
+  const stream = Buffer.concat([aMessage('z'), aMessage('w', Buffer.from('abcdef')), aMessage('d')]);
+  expect(walker.walkWhile(stream, () => true)).toBe(stream.length);
+  expect(reported).toEqual(['z', 'wabc']);
+  const invalid = aMessage('y');
+  expect(walker.walkWhile(Buffer.concat([aMessage('z'), invalid, aMessage('z')]), () => true)).toBe(10);
+  expect([walker.isFollowing(), Buffer.from(walker.invalidHeader())]).toEqual([false, invalid]);
+  expect(walker.walkWhile(aMessage('z'), () => true)).toBe(0);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
 import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
+import { StatementWatch } from '../../../../src/wire/follow/statement-watch.ts';
 import { BIND, QUERY, SYNC, aMessage, parameterStatus } from '../../../support/sockets/messages.ts';
 import { aParse } from '../../../support/sockets/wire-client.ts';
 
@@ -40,6 +41,15 @@ describe('the unnamed statement', () => {
       Buffer.concat([parse, aMessage('C', Buffer.from('Snamed\0')), aMessage('C', Buffer.from('P\0'))]),
     );
     expect(Buffer.from(memory.unnamed() ?? [])).toEqual(parse);
+  });
+
+  test('survives a Close without a body, whatever comes behind it', () => {
+    const { memory, follower } = following();
+    follower.fromClient(parse);
+    memory.watch = new StatementWatch();
+    follower.fromClient(Buffer.concat([aMessage('C'), SYNC]));
+    expect(Buffer.from(memory.unnamed() ?? [])).toEqual(parse);
+    expect(memory.watch.effect()).toBe('clean');
   });
 
   test('is kept up to 16 kB, and known to be too long beyond', () => {
@@ -135,6 +145,13 @@ test('a name far behind in a long text is found, however the text is cut', () =>
       expect(memory.facts().hiddenState).toBeUndefined();
     }
   }
+});
+
+test('values are no text, not even behind a text without an end', () => {
+  const { memory, follower } = following();
+  follower.fromClient(aMessage('Q', Buffer.from('select 1 ')));
+  follower.fromClient(aMessage('B', Buffer.from(`\0\0${'x'.repeat(200)}; set app.one = 1\0`)));
+  expect(memory.names()).toEqual([]);
 });
 
 function aCall(oid: number): Buffer {
