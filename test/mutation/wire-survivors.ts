@@ -23,9 +23,9 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
   ),
   survivorsOf(
     'wire/follow/frames',
-    'of no bytes nothing is read',
+    'of no bytes nothing is read, and a message that ends with its chunk may be read as one that goes on',
     ['at >= end', 'at > end'],
-    ['this.#restBytes > 0', 'true'],
+    ['at + HEADER + size > end', 'at + HEADER + size >= end'],
   ),
   survivorsOf('wire/follow/first-request', 'a text that begins otherwise ends no transaction either', [
     "''",
@@ -38,8 +38,34 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
   ]),
   survivorsOf('wire/talk/rollback-question', 'it asks for one thing alone', ["'ROLLBACK'", '""']),
   survivorsOf('wire/talk/failed-transaction', 'any other name than that of the failure does', ["'BEGIN'", '""']),
+  survivorsOf('wire/follow/session-memory', 'the end of the login sets it before there is a statement', [
+    'false',
+    'true',
+  ]),
+  survivorsOf(
+    'wire/follow/session-memory',
+    'a text without a NUL has no parameter, and nothing is unsure of a statement that there is not',
+    ["''", '"Stryker was here!"'],
+    ['[]', '["Stryker was here"]'],
+  ),
   survivorsOf('wire/follow/session-memory', 'no message begins with a NUL', ['size > 0', 'size >= 0']),
   survivorsOf('wire/follow/session-memory', 'no function has an unknown number', ['oid !== undefined', 'true']),
+  survivorsOf('wire/follow/statement-texts', 'each text begins with a read, which sets it', ['false', 'true']),
+  survivorsOf(
+    'wire/follow/statement-texts',
+    'it saves a search that finds nothing, or nothing else',
+    ['!this.#hasDo && !SUSPICIOUS.test(text)', 'false'],
+    ['plain === text', 'false'],
+    ["!text.includes('--') && !text.includes('/*')", 'false'],
+    ["'--'", '""'],
+    ["'/*'", '""'],
+  ),
+  survivorsOf('wire/follow/statement-texts', 'a name is quoted or not', ["''", '"Stryker was here!"']),
+  survivorsOf('wire/follow/statement-texts', 'nothing is at both places', ['close < open', 'close <= open']),
+  survivorsOf('wire/follow/statement-texts', 'one comment more, so deep in others, is none too many', [
+    'depth < MOST_DEEP',
+    'depth <= MOST_DEEP',
+  ]),
   survivorsOf('wire/follow/statement-texts', 'a NUL right behind a part ends its text as well', [
     'nul < end',
     'nul <= end',
@@ -53,10 +79,13 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     "''",
     '"Stryker was here!"',
   ]),
-  survivorsOf('wire/follow/login-transcript', 'only a look into the memory shows that it was overwritten', [
-    'proof.fill(0);',
-    ';',
-  ]),
+  survivorsOf(
+    'wire/follow/login-transcript',
+    'only a look into the memory shows that it was overwritten',
+    ['proof.fill(0);', ';'],
+    ['this.#client.clear();', ';'],
+  ),
+  survivorsOf('wire/follow/login-transcript', 'its request has a salt', ['this.#salt === undefined', 'false']),
   survivorsOf('wire/messages/byte-text', 'behind the end of the bytes nothing is written', [
     'at < text.length',
     'at <= text.length',

@@ -57,6 +57,7 @@ test('the parts of a cut are joined: header, wanted bytes, the rest', () => {
 });
 
 test.each([
+  [0, ['wdef']],
   [4, ['wdef']],
   [8, ['wdef']],
   [9, ['wd', 'wef']],
@@ -125,6 +126,18 @@ test('a report of nonsense ends the parsing', () => {
   walker.walk(Buffer.concat([aMessage('z'), aMessage('z')]));
   expect(reported).toEqual(['z']);
   expect(walker.isFollowing()).toBe(false);
+});
+
+test('nothing is told of a message whose report was nonsense', () => {
+  const { walker, rests } = aWalker(false);
+  const message = aMessage('w', Buffer.from('abcdef'));
+  for (const [from, to] of [
+    [0, 7],
+    [7, 8],
+    [8, 11],
+  ])
+    walker.walk(message.subarray(from, to));
+  expect([walker.isFollowing(), rests]).toEqual([false, []]);
 });
 
 test.each([

@@ -4,6 +4,7 @@ import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
 import { StatementWatch } from '../../../../src/wire/follow/statement-watch.ts';
 import { BIND, QUERY, SYNC, aMessage, parameterStatus } from '../../../support/sockets/messages.ts';
 import { aParse } from '../../../support/sockets/wire-client.ts';
+import { aState } from '../../../support/values/carried-state.ts';
 
 function following() {
   const memory = new SessionMemory();
@@ -131,6 +132,17 @@ test('the names of custom settings are found in both kinds of statements', () =>
   expect(memory.texts.names()).toEqual(['app.one', 'app.two']);
 });
 
+test('names of custom settings come with a move, too: a library may be loaded that shows none of them', () => {
+  const { memory, follower } = following();
+  follower.fromClient(aMessage('Q', Buffer.from('set app.one = 1\0')));
+  const settings = new Map([
+    ['work_mem', '1MB'],
+    ['auto_explain.log_analyze', 'on'],
+  ]);
+  memory.carries({ ...aState(), settings, custom: new Map([['app.two', '2']]) });
+  expect(memory.names()).toEqual(['app.one', 'auto_explain.log_analyze', 'app.two']);
+});
+
 test('a name far behind in a long text is found, however the text is cut', () => {
   const filler = `select '${'x'.repeat(40_000)}'`;
   for (const message of [
@@ -177,6 +189,10 @@ test('a text whose name is so long that nothing was shown of it may leave anythi
   const { memory, follower } = following();
   follower.fromClient(Buffer.concat([aParse('n'.repeat(16_385), "select set_config('a.b', 'c', false)"), SYNC]));
   expect(memory.facts().hiddenState).toBe('a statement whose name is too long');
+  const cut = following();
+  const message = aParse('n'.repeat(20_000), "select set_config('a.b', 'c', false)");
+  for (let at = 0; at < message.length; at += 6_000) cut.follower.fromClient(message.subarray(at, at + 6_000));
+  expect(cut.memory.facts().hiddenState).toBe('a statement whose name is too long');
   const short = following();
   short.follower.fromClient(Buffer.concat([aParse('n'.repeat(16_384), 'select 1'), SYNC]));
   expect(short.memory.facts().hiddenState).toBeUndefined();
@@ -196,6 +212,12 @@ test.each([
   const { memory } = following();
   memory.tells('a', 'v'.repeat(size));
   expect(memory.told().has('a')).toBe(isKept);
+});
+
+test('a parameter that changes takes no more room', () => {
+  const { memory } = following();
+  for (const value of ['v', 'w']) memory.tells('a', value.repeat(600_000));
+  expect(memory.told().get('a')).toBe('w'.repeat(600_000));
 });
 
 test('a setting whose name is computed is hidden state', () => {
@@ -233,6 +255,13 @@ describe('the settings that say how literals are read', () => {
       unsureUnnamed: { text: "select '\xe9'", changedReading },
     });
     follower.fromClient(aParse('', 'select 1'));
+    expect(memory.facts().unsureUnnamed).toBeUndefined();
+  });
+
+  test('count for no unnamed statement that there is not', () => {
+    const { memory, follower } = following();
+    follower.fromClient(aMessage('Q', Buffer.from('set array_nulls = off\0')));
+    expect(memory.facts().changedReading).toEqual(['array_nulls']);
     expect(memory.facts().unsureUnnamed).toBeUndefined();
   });
 

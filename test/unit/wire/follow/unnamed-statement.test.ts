@@ -156,6 +156,16 @@ describe('the unnamed statement after an error', () => {
         ],
       ],
     ],
+    ...[QUERY, aMessage('F', Buffer.alloc(10))].map((before): readonly [string, readonly Exchange[]] => [
+      `its text had invalid bytes, and ${before.toString('latin1', 0, 1)} before it had failed by its own fault`,
+      [
+        begun,
+        [
+          [before, first, SYNC],
+          [failed, error('22021'), ready],
+        ],
+      ],
+    ]),
     ['its Close was skipped', [begun, [[BIND, close, SYNC], [skipped]]]],
     [
       'the doubt is older',
