@@ -21,18 +21,31 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
     'to === undefined',
     'false',
   ]),
-  survivorsOf('cluster/switchover/fleet-switchover', 'no instant is behind an unknown one', [
-    'due !== undefined',
-    'true',
-  ]),
+  survivorsOf(
+    'cluster/switchover/fleet-switchover',
+    'no instant is behind an unknown one',
+    ['due !== undefined', 'true'],
+    ['gone !== undefined', 'true'],
+  ),
+  survivorsOf('cluster/switchover/fleet-switchover', 'each table is noticed as it comes', ['this.#notice();', ';']),
+  survivorsOf('cluster/switchover/fleet-switchover', 'each cancel names who cancels', ["'the operator'", '""']),
   survivorsOf(
     'cluster/switchover/fleet-switchover',
     'at the very limit it may look once more',
     ['now >= due + OVERDUE_MS', 'now > due + OVERDUE_MS'],
+    ['now - gone >= GONE_MS', 'now - gone > GONE_MS'],
+    ['clock.now() >= due - beforeMs', 'clock.now() > due - beforeMs'],
+    ['this.#site.clock.now() >= due', 'this.#site.clock.now() > due'],
     [
       'now >= Math.max(steppedDown, due ?? steppedDown) + limitMs',
       'now > Math.max(steppedDown, due ?? steppedDown) + limitMs',
     ],
+  ),
+  survivorsOf(
+    'cluster/switchover/fleet-switchover',
+    'of two sentences either is true at the very limit',
+    ['now - GONE_MS < due', 'now - GONE_MS <= due'],
+    ['clock.now() > due - LATE_MS', 'clock.now() >= due - LATE_MS'],
   ),
   survivorsOf('proxy/reads/causal-reads', 'a train of nobody does nothing', ['false', 'true']),
   survivorsOf(
