@@ -85,6 +85,33 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     ['proof.fill(0);', ';'],
     ['this.#client.clear();', ';'],
   ),
+  survivorsOf(
+    'wire/follow/statement-watch',
+    'neither a type of a message nor the first byte of a longer name is NUL',
+    ['statement > at', 'true'],
+    ['statement > at', 'statement >= at'],
+    ['end >= limit', 'end > limit'],
+  ),
+  survivorsOf(
+    'wire/follow/statement-watch',
+    'what is no effect is no worse than any',
+    ["'clean'", '""'],
+    ["effect !== 'by_text'", 'true'],
+    ["'by_text'", '""'],
+  ),
+  survivorsOf('wire/follow/unnamed-statement', 'each Parse and Close of it sets it', ['false', 'true']),
+  survivorsOf(
+    'wire/follow/unnamed-statement',
+    'a statement with a size has a message',
+    ['this.#message?.slice', 'this.#message.slice'],
+    ['this.message()?.subarray', 'this.message().subarray'],
+  ),
+  survivorsOf(
+    'wire/follow/unnamed-statement',
+    'it saves memory alone',
+    ['this.#message !== undefined && this.#message.length >= whole', 'false'],
+    ['this.#message.length >= whole', 'this.#message.length > whole'],
+  ),
   survivorsOf('wire/follow/login-transcript', 'its request has a salt', ['this.#salt === undefined', 'false']),
   survivorsOf('wire/messages/byte-text', 'behind the end of the bytes nothing is written', [
     'at < text.length',

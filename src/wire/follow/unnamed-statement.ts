@@ -55,7 +55,7 @@ export class UnnamedStatement {
   }
 
   readingChanges(name: string): void {
-    if (this.#size > 0) (this.#changed ??= new Set()).add(name);
+    (this.#changed ??= new Set()).add(name);
   }
 
   /** The client sends Parse, with the body of `size` bytes from `at`. `isFirst`: no request of it is unanswered. */
@@ -122,8 +122,6 @@ export class UnnamedStatement {
     this.#closesDue = 0;
     this.#wasParsed = false;
     this.#wasClosed = false;
-    this.#isFirst = false;
-    this.#hasFailed = false;
   }
 
   /** The client sends Query, which drops the statement (exec_simple_query) unless the server skips it. */

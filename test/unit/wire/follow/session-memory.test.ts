@@ -36,6 +36,23 @@ describe('the unnamed statement', () => {
     expect(memory.unnamed()).toBeUndefined();
   });
 
+  test('is the last one, and as long as that', () => {
+    const { memory, follower } = following();
+    follower.fromClient(Buffer.concat([aParse('', 'select 1, 2, 3, 4, 5, 6, 7, 8, 9'), parse]));
+    expect([Buffer.from(memory.unnamed() ?? []), memory.unnamedText()]).toEqual([parse, 'select $1::int']);
+    follower.fromClient(QUERY);
+    expect([memory.unnamed(), memory.unnamedText()]).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    ['Parse', aParse('named', 'select 1')],
+    ['Close', aMessage('C', Buffer.from('Snamed\0'))],
+  ])('is unknown to the %s of another one', (_, message) => {
+    const { memory, follower } = following();
+    follower.fromClient(message);
+    expect(memory.facts()).toMatchObject({ isUnnamedTooLong: false, isUnnamedInDoubt: false });
+  });
+
   test('survives the Close of another statement, and of a portal', () => {
     const { memory, follower } = following();
     follower.fromClient(

@@ -29,6 +29,12 @@ beforeEach(() => {
   follower = new SessionFollower(memory);
 });
 
+it('is clean at first, and unsure of an unnamed statement of before', () => {
+  expect(watch.effect()).toBe('clean');
+  follower.fromClient(bind(''));
+  expect(watch.effect()).toBe('unsure');
+});
+
 describe('simple statements', () => {
   it('of a pool that validates a connection are clean', () => {
     follower.fromClient(query('SELECT 1'));
@@ -97,9 +103,9 @@ it.each([
 });
 
 describe('the extended protocol', () => {
-  it('is unsure with a portal whose name is too long to be read', () => {
+  it.each([127, 128])('is unsure with a portal whose name is too long to be read: %d bytes', (size) => {
     follower.fromClient(parse('', 'SELECT 1'));
-    follower.fromClient(message('B', `${'p'.repeat(128)}\0\0\0\0\0\0\0\0`));
+    follower.fromClient(message('B', `${'p'.repeat(size)}\0\0\0\0\0\0\0\0`));
     expect(watch.effect()).toBe('unsure');
   });
 

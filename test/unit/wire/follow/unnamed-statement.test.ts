@@ -99,6 +99,17 @@ describe('the unnamed statement after an error', () => {
         ],
       ],
     ],
+    [
+      'it was closed behind another one',
+      [
+        begun,
+        [
+          [aMessage('C', Buffer.from('Sx\0')), close, SYNC],
+          [closed, closed, ready],
+        ],
+      ],
+    ],
+    ['there was none, and others were skipped', [[[BIND, named, aMessage('C', Buffer.from('Sx\0')), SYNC], [skipped]]]],
     ['a Query has ended it', [begun, [[BIND, first, SYNC], [skipped]], [[QUERY], [ready]]]],
   ])('is gone: %s', (_, exchanges) => {
     expect(after(...exchanges)).toEqual({ has: undefined, isInDoubt: false });
@@ -166,7 +177,18 @@ describe('the unnamed statement after an error', () => {
         ],
       ],
     ]),
+    [
+      'its text had invalid bytes, and another request failed behind it',
+      [
+        begun,
+        [
+          [first, SYNC, BIND, SYNC],
+          [error('22021'), ready, failed],
+        ],
+      ],
+    ],
     ['its Close was skipped', [begun, [[BIND, close, SYNC], [skipped]]]],
+    ['its Close was skipped behind a fault', [begun, [[BIND, close, SYNC], [failed]]]],
     [
       'the doubt is older',
       [
@@ -181,5 +203,9 @@ describe('the unnamed statement after an error', () => {
   ])('is in doubt: %s', (_, exchanges) => {
     expect(after(...exchanges).isInDoubt).toBe(true);
     expect(after(...exchanges, begun)).toEqual({ has: true, isInDoubt: false });
+  });
+
+  test('may still be the one that was skipped', () => {
+    expect(after([[BIND, first, SYNC], [skipped]])).toEqual({ has: true, isInDoubt: true });
   });
 });
