@@ -68,7 +68,6 @@ export class BackendFollower extends FrameWalker {
   readonly #unanswered: UnansweredMessages;
   readonly #memory: SessionMemory | undefined;
   #isAuthenticated = false;
-  #readyCount = 0;
   #transaction: TransactionStatus | undefined;
   #cancelKey: CancelKey | undefined;
   #isInHotStandby: boolean | undefined;
@@ -83,11 +82,6 @@ export class BackendFollower extends FrameWalker {
 
   isAuthenticated(): boolean {
     return this.#isAuthenticated;
-  }
-
-  /** Number of ReadyForQuery so far. The first ends the startup. */
-  readyCount(): number {
-    return this.#readyCount;
   }
 
   /** Undefined before the first ReadyForQuery. */
@@ -153,7 +147,6 @@ export class BackendFollower extends FrameWalker {
     const transaction = transactionOf(status);
     if (transaction === undefined) return false;
     this.#transaction = transaction;
-    this.#readyCount += 1;
     this.#unanswered.answers(READY_FOR_QUERY);
     return true;
   }

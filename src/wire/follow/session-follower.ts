@@ -63,10 +63,8 @@ export class SessionFollower {
 
   /** The next bytes from the backend. */
   fromBackend(chunk: Uint8Array): void {
-    const backend = this.#backend;
-    const ready = backend.readyCount();
-    backend.walk(chunk);
-    if (backend.readyCount() > ready && this.#unanswered.isSettled()) this.#memory?.settles();
+    this.#backend.walk(chunk);
+    if (this.#unanswered.isSettled()) this.#memory?.settles();
   }
 
   activity(): Activity {

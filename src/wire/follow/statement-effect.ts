@@ -18,14 +18,13 @@ export function worse(a: Effect, b: Effect): Effect {
 
 /** A rollback undoes state that was counted before. */
 const CLEAN_TAGS = new Set(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBACK', 'SAVEPOINT', 'RELEASE', 'SHOW']);
-/** Their tag alone does not tell: `SELECT` also ends SELECT INTO and CREATE TABLE AS. */
+/** Their text tells more: `SELECT` also ends SELECT INTO and CREATE TABLE AS. */
 const ROW_TAGS = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE', 'COPY', 'FETCH', 'MOVE', 'EXPLAIN']);
 
-/** `tag`: as CommandComplete has it, with its numbers of rows. */
-export function effectOfTag(tag: string): Effect | 'by_text' {
+/** As far as the tag tells, beside the text. `tag`: as CommandComplete has it, with its numbers of rows. */
+export function effectOfTag(tag: string): Effect {
   const command = tag.replaceAll(/ \d+/g, '');
-  if (CLEAN_TAGS.has(command)) return 'clean';
-  return ROW_TAGS.has(command) ? 'by_text' : 'dirty';
+  return CLEAN_TAGS.has(command) || ROW_TAGS.has(command) ? 'clean' : 'dirty';
 }
 
 const NAME = String.raw`[a-z_][a-z0-9_]*`;

@@ -60,7 +60,7 @@ export class StatementWatch {
 
   /** The client sends Close, with this first byte of its body. */
   closes(kind: number | undefined): void {
-    this.#add(kind === STATEMENT ? 'dirty' : 'clean');
+    if (kind === STATEMENT) this.#add('dirty');
   }
 
   /** The client sends FunctionCall. */
@@ -71,9 +71,7 @@ export class StatementWatch {
   /** The server: CommandComplete. */
   completes(bytes: Uint8Array, at: number, size: number): void {
     const [tag = ''] = DECODER.decode(bytes.subarray(at, at + size)).split('\0');
-    const effect = effectOfTag(tag);
-    // The text of the statement has been judged.
-    if (effect !== 'by_text') this.#add(effect);
+    this.#add(effectOfTag(tag));
   }
 
   #effectOfBytes(bytes: Uint8Array, at: number, limit: number): Effect {

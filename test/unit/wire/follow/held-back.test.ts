@@ -16,6 +16,7 @@ import {
   QUERY,
   readyForQuery,
   SYNC,
+  TERMINATE,
 } from '../../../support/sockets/messages.ts';
 
 const NONSENSE = Buffer.from([0x16, 3, 1, 0, 5]);
@@ -63,6 +64,16 @@ describe('one request at a time', () => {
     const two = Buffer.concat([QUERY, QUERY]);
     expect([deaf.fromClientOneByOne(two), deaf.fromClientUntilTransaction(two)]).toEqual([two.length, two.length]);
   });
+
+  test.each(['fromClientOneByOne', 'fromClientUntilTransaction'] as const)(
+    'a goodbye is read all the same: %s',
+    (way) => {
+      const deaf = aStarted();
+      deaf.fromBackend(NONSENSE);
+      expect(deaf[way](TERMINATE)).toBe(TERMINATE.length);
+      expect(deaf.isTerminating()).toBe(true);
+    },
+  );
 });
 
 describe('up to the next transaction', () => {

@@ -89,7 +89,7 @@ describe('a tag', () => {
   it.each(['SELECT 5', 'INSERT 0 1', 'UPDATE 0', 'DELETE 7', 'MERGE 3', 'COPY 12', 'FETCH 1', 'EXPLAIN'])(
     '%s leaves it to the text',
     (tag) => {
-      expect(effectOfTag(tag)).toBe('by_text');
+      expect(effectOfTag(tag)).toBe('clean');
     },
   );
 

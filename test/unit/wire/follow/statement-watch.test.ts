@@ -109,6 +109,15 @@ describe('the extended protocol', () => {
     expect(watch.effect()).toBe('unsure');
   });
 
+  it('is unsure with a portal whose name has no end in its chunk, which begins with that of another text', () => {
+    const text = query('SELECT 1');
+    follower.fromClient(parse('', 'SELECT 1'));
+    follower.fromClient(text.subarray(0, -1));
+    const portal = message('B', `${'p'.repeat(200)}\0\0\0\0\0\0\0\0`).subarray(0, 180);
+    follower.fromClient(Buffer.concat([text.subarray(-1), portal]));
+    expect(watch.effect()).toBe('unsure');
+  });
+
   it('leaves a statement with a name behind', () => {
     follower.fromClient(parse('s1', 'SELECT 1'));
     expect(watch.effect()).toBe('dirty');

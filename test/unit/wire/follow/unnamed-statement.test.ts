@@ -2,7 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
 import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
-import { BIND, EXECUTE, QUERY, SYNC, aMessage, errorOf, readyForQuery } from '../../../support/sockets/messages.ts';
+import {
+  BIND,
+  COMMAND_COMPLETE,
+  EXECUTE,
+  QUERY,
+  SYNC,
+  aMessage,
+  errorOf,
+  readyForQuery,
+} from '../../../support/sockets/messages.ts';
 import { aParse } from '../../../support/sockets/wire-client.ts';
 
 function error(sqlState: string): Buffer {
@@ -184,6 +193,26 @@ describe('the unnamed statement after an error', () => {
         [
           [first, SYNC, BIND, SYNC],
           [error('22021'), ready, failed],
+        ],
+      ],
+    ],
+    [
+      'its text had invalid bytes, and a request of before failed when another one was answered',
+      [
+        [[QUERY, QUERY], [ready]],
+        [
+          [first, SYNC],
+          [failed, error('22021'), ready],
+        ],
+      ],
+    ],
+    [
+      'its text had invalid bytes, and a request of before failed when a part was answered',
+      [
+        [[QUERY], [COMMAND_COMPLETE]],
+        [
+          [first, SYNC],
+          [failed, error('22021'), ready],
         ],
       ],
     ],
