@@ -150,6 +150,25 @@ test('an error without a request, and a request that comes before the end of tha
   ]);
 });
 
+test('an error without a request, and a batch that begins before the end of that', () => {
+  const follower = aStarted();
+  play(follower, [
+    ['B', [ERROR], 'idle'],
+    ['C', [PARSE, FLUSH], 'busy'],
+    ['B', [READY], 'busy'],
+    ['B', [aMessage('1')], 'idle'],
+  ]);
+  expect(follower.endBatch()).toBe(true);
+});
+
+test('the end of a COPY that never began has no answer, and what comes behind it has', () => {
+  play(aStarted(), [
+    ['C', [QUERY, COPY_DONE, PARSE, FLUSH], 'busy'],
+    ['B', [COMMAND_COMPLETE, READY], 'busy'],
+    ['B', [aMessage('1')], 'idle'],
+  ]);
+});
+
 test('a portal of before that runs in a batch is one that a Sync may end', () => {
   const follower = aStarted();
   play(follower, [
