@@ -27,6 +27,10 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
     ['due !== undefined', 'true'],
     ['gone !== undefined', 'true'],
   ),
+  survivorsOf('cluster/switchover/fleet-switchover', 'the primary is alone in each pool that it serves', [
+    '(openRoute(table, pool)?.targets ?? [{ member: from }]).some(({ member }) => member === from)',
+    '(openRoute(table, pool)?.targets ?? [{ member: from }]).every(({ member }) => member === from)',
+  ]),
   survivorsOf('cluster/switchover/fleet-switchover', 'each table is noticed as it comes', ['this.#notice();', ';']),
   survivorsOf('cluster/switchover/fleet-switchover', 'each cancel names who cancels', ["'the operator'", '""']),
   survivorsOf(
@@ -98,7 +102,7 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
   ]),
   survivorsOf('cluster/switchover/procedure', 'the primary is alone in each pool that it serves', [
     'openRoute(table, pool)?.targets.some(({ member }) => member === from)',
-    'openRoute(table, pool)?.targets.every(({   member }) => member === from)',
+    'openRoute(table, pool)?.targets.every(({ member }) => member === from)',
   ]),
   survivorsOf(
     'cluster/switchover/procedure',
