@@ -48,6 +48,13 @@ interface TestFile {
   readonly tests: readonly PlainTest[];
 }
 
+interface Round {
+  readonly file: TestFile;
+  readonly tests: readonly PlainTest[];
+  /** The mutant was active while these tests were loaded. */
+  readonly isLoadedWith: boolean;
+}
+
 /** Tests of a kind run before those of the next one. */
 const PRICES = [/^test\/(?:unit|property)\//, /^test\/integration\//, /^test\/mutation\//];
 /** After so long no dearer test begins: what is alive then survives. */
@@ -121,14 +128,16 @@ class InProcessRunner {
   async #judge(filter: ReadonlySet<string> | undefined): Promise<MutantResult> {
     let nrOfTests = 0;
     const began = performance.now();
-    for await (const { file, tests } of this.#rounds(filter)) {
+    for await (const { file, tests, isLoadedWith } of this.#rounds(filter)) {
       for (const test of tests) {
         if (file.price > 0 && performance.now() - began > LONGEST_MS) return { status: 'survived', nrOfTests };
         nrOfTests += 1;
         const failure = await this.#failureOf(file, test);
         if (failure === undefined) continue;
-        this.#killedLast(file, test);
-        await this.#expectHealth(file, test, filter === undefined);
+        if (!isLoadedWith) {
+          this.#killedLast(file, test);
+          await this.#expectHealth(file, test, filter === undefined);
+        }
         return { status: 'killed', nrOfTests, killedBy: [test.id], failureMessage: failure };
       }
     }
@@ -160,12 +169,14 @@ class InProcessRunner {
   }
 
   /** Tests as they are loaded come first: to load a file again takes longer than most tests. */
-  async *#rounds(filter: ReadonlySet<string> | undefined): AsyncIterable<Pick<TestFile, 'tests'> & { file: TestFile }> {
+  async *#rounds(filter: ReadonlySet<string> | undefined): AsyncIterable<Round> {
     const files = this.#files;
-    for (const file of files) yield { file, tests: file.tests.filter(({ id }) => filter?.has(id) ?? true) };
     for (const file of files) {
-      if (file.price === 0 && filter?.has(file.loading) === true)
-        yield { file, tests: await this.#loadFile(file.path) };
+      yield { file, tests: file.tests.filter(({ id }) => filter?.has(id) ?? true), isLoadedWith: false };
+    }
+    for (const file of files) {
+      if (file.price > 0 || filter?.has(file.loading) !== true) continue;
+      yield { file, tests: await this.#loadFile(file.path), isLoadedWith: true };
     }
   }
 

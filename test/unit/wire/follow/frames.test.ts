@@ -108,6 +108,9 @@ test.each([
   ['a length beyond the type', aMessage('z', Buffer.from('x'))],
   ['a length beyond the type, the payload to come', Buffer.from([0x77, 0, 0, 0, 101])],
 ])('%s ends the parsing for good, in one piece and in single bytes', (_, nonsense) => {
+  const alone = aWalker();
+  alone.walker.walk(Buffer.concat([aMessage('d'), nonsense]));
+  expect(alone.walker.isFollowing()).toBe(false);
   const stream = Buffer.concat([aMessage('d'), nonsense, aMessage('z')]);
   const whole = aWalker();
   whole.walker.walk(stream);
