@@ -104,6 +104,10 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     ['this.#message.length >= whole', 'false'],
     ['this.#message.length >= whole', 'this.#message.length > whole'],
   ),
+  survivorsOf('wire/follow/login-transcript', 'it saves the memory of the messages around it', [
+    'body.slice()',
+    'body',
+  ]),
   survivorsOf('wire/follow/login-transcript', 'its request has a salt', ['this.#salt === undefined', 'false']),
   survivorsOf('wire/messages/byte-text', 'behind the end of the bytes nothing is written', [
     'at < text.length',

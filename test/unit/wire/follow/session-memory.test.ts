@@ -53,6 +53,15 @@ describe('the unnamed statement', () => {
     expect(memory.facts()).toMatchObject({ isUnnamedTooLong: false, isUnnamedInDoubt: false });
   });
 
+  test('is gone with a move if its server refused it', () => {
+    const { memory, follower } = following();
+    follower.fromClient(parse);
+    memory.carries(aState({ unnamed: { parameterTypes: [23], resultColumns: undefined } }));
+    expect(Buffer.from(memory.unnamed() ?? [])).toEqual(parse);
+    memory.carries(aState({ unnamed: 'refused' }));
+    expect(memory.unnamed()).toBeUndefined();
+  });
+
   test('survives the Close of another statement, and of a portal', () => {
     const { memory, follower } = following();
     follower.fromClient(
