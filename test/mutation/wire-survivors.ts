@@ -108,6 +108,7 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     'body.slice()',
     'body',
   ]),
+  survivorsOf('wire/follow/login-transcript', 'behind a size that is missing is nothing', ['-1', '+1']),
   survivorsOf('wire/follow/login-transcript', 'its request has a salt', ['this.#salt === undefined', 'false']),
   survivorsOf('wire/messages/byte-text', 'behind the end of the bytes nothing is written', [
     'at < text.length',

@@ -127,7 +127,9 @@ test('a message that is no part of a login ends the reading', () => {
   tooLong.fromBackend(request(5, 'salt'));
   tooLong.fromClient(aMessage('p', Buffer.alloc(LONG)));
   nonsense.fromClient(Buffer.from('p\0\0\0\0'));
-  for (const transcript of [fromServer, fromClient, tooLong, nonsense]) {
+  const parameter = new LoginTranscript();
+  parameter.fromBackend(Buffer.concat([AUTHENTICATION_OK, aMessage('S', Buffer.from('TimeZone\0'))]));
+  for (const transcript of [fromServer, fromClient, tooLong, nonsense, parameter]) {
     expect([transcript.isDone(), transcript.login()]).toEqual([true, OTHER]);
   }
 });

@@ -53,8 +53,21 @@ describe('the unnamed statement', () => {
     expect(memory.facts()).toMatchObject({ isUnnamedTooLong: false, isUnnamedInDoubt: false });
   });
 
+  test('goes to the next server with its encoding, unless its own server refused it', () => {
+    const { memory, follower } = following();
+    const description = { parameterTypes: [23], resultColumns: undefined };
+    expect(memory.carriedUnnamed(aState({ unnamed: description }))).toBeUndefined();
+    follower.fromBackend(parameterStatus('client_encoding', 'LATIN1'));
+    follower.fromClient(parse);
+    const message = Uint8Array.from(parse);
+    const carried = memory.carriedUnnamed(aState({ unnamed: description }));
+    expect(carried).toEqual({ message, encoding: 'LATIN1', description });
+    expect(memory.carriedUnnamed(aState({ unnamed: 'refused' }))).toBeUndefined();
+  });
+
   test('is gone with a move if its server refused it', () => {
     const { memory, follower } = following();
+    memory.carries(aState({ unnamed: 'refused' }));
     follower.fromClient(parse);
     memory.carries(aState({ unnamed: { parameterTypes: [23], resultColumns: undefined } }));
     expect(Buffer.from(memory.unnamed() ?? [])).toEqual(parse);
