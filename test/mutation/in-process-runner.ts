@@ -48,6 +48,13 @@ interface TestFile {
   readonly tests: readonly PlainTest[];
 }
 
+interface Round {
+  readonly file: TestFile;
+  readonly tests: readonly PlainTest[];
+  /** The mutant was active while these tests were loaded. */
+  readonly isLoadedWith: boolean;
+}
+
 /** Tests of a kind run before those of the next one. */
 const PRICES = [/^test\/(?:unit|property)\//, /^test\/integration\//, /^test\/mutation\//];
 /** After so long no dearer test begins: what is alive then survives. */
@@ -81,6 +88,7 @@ class InProcessRunner {
   async dryRun(): Promise<unknown> {
     await this.#load();
     const tests = [];
+    const spentMs = new Map<string, number>();
     for (const { path, loading, tests: own } of this.#files) {
       tests.push({ id: loading, name: loading, fileName: path, status: 0, timeSpentMs: 1 });
       for (const test of own) {
@@ -89,12 +97,14 @@ class InProcessRunner {
         const failure = await runTest(test, LONGEST_MS * 2);
         code.currentTestId = undefined;
         const timeSpentMs = performance.now() - began;
+        spentMs.set(test.id, timeSpentMs);
         const result = { id: test.id, name: test.id, fileName: path, timeSpentMs };
         tests.push(
           failure === undefined ? { ...result, status: 0 } : { ...result, status: 1, failureMessage: failure },
         );
       }
     }
+    this.#quickFirst(spentMs);
     if (process.env['MUTANTS_CONSTANTS'] === 'false') withoutReached(code.mutantCoverage);
     return { status: 'complete', tests, mutantCoverage: code.mutantCoverage };
   }
@@ -118,14 +128,16 @@ class InProcessRunner {
   async #judge(filter: ReadonlySet<string> | undefined): Promise<MutantResult> {
     let nrOfTests = 0;
     const began = performance.now();
-    for await (const { file, tests } of this.#rounds(filter)) {
+    for await (const { file, tests, isLoadedWith } of this.#rounds(filter)) {
       for (const test of tests) {
         if (file.price > 0 && performance.now() - began > LONGEST_MS) return { status: 'survived', nrOfTests };
         nrOfTests += 1;
         const failure = await this.#failureOf(file, test);
         if (failure === undefined) continue;
-        this.#killedLast(file, test);
-        await this.#expectHealth(file, test, filter === undefined);
+        if (!isLoadedWith) {
+          this.#killedLast(file, test);
+          await this.#expectHealth(file, test, filter === undefined);
+        }
         return { status: 'killed', nrOfTests, killedBy: [test.id], failureMessage: failure };
       }
     }
@@ -139,6 +151,15 @@ class InProcessRunner {
     return runTest(test, HANGS_MS[price]);
   }
 
+  /** Most mutants die in some test of a millisecond. */
+  #quickFirst(spentMs: ReadonlyMap<string, number>): void {
+    const timeOf = ({ id }: PlainTest): number => spentMs.get(id) ?? 0;
+    const longest = ({ tests }: TestFile): number => Math.max(0, ...tests.map(timeOf));
+    this.#files = this.#files
+      .map((file) => ({ ...file, tests: file.tests.toSorted((a, b) => timeOf(a) - timeOf(b)) }))
+      .toSorted((a, b) => a.price - b.price || longest(a) - longest(b));
+  }
+
   /** The test that killed one mutant often kills the next one. */
   #killedLast(file: TestFile, test: PlainTest): void {
     const first = { ...file, tests: [test, ...file.tests.filter(({ id }) => id !== test.id)] };
@@ -148,12 +169,14 @@ class InProcessRunner {
   }
 
   /** Tests as they are loaded come first: to load a file again takes longer than most tests. */
-  async *#rounds(filter: ReadonlySet<string> | undefined): AsyncIterable<Pick<TestFile, 'tests'> & { file: TestFile }> {
+  async *#rounds(filter: ReadonlySet<string> | undefined): AsyncIterable<Round> {
     const files = this.#files;
-    for (const file of files) yield { file, tests: file.tests.filter(({ id }) => filter?.has(id) ?? true) };
     for (const file of files) {
-      if (file.price === 0 && filter?.has(file.loading) === true)
-        yield { file, tests: await this.#loadFile(file.path) };
+      yield { file, tests: file.tests.filter(({ id }) => filter?.has(id) ?? true), isLoadedWith: false };
+    }
+    for (const file of files) {
+      if (file.price > 0 || filter?.has(file.loading) !== true) continue;
+      yield { file, tests: await this.#loadFile(file.path), isLoadedWith: true };
     }
   }
 

@@ -39,7 +39,7 @@ export function readReport(text: string, every: number): readonly FileResult[] {
         file,
         line: one.location.start.line,
         code: replaced(source, one.location),
-        mutant: one.replacement,
+        mutant: one.replacement.replaceAll(/\n\s*/g, ' '),
       }));
     return { file, mutants: mutants.length, alive };
   });

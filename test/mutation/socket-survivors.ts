@@ -21,18 +21,35 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
     'to === undefined',
     'false',
   ]),
-  survivorsOf('cluster/switchover/fleet-switchover', 'no instant is behind an unknown one', [
-    'due !== undefined',
-    'true',
+  survivorsOf(
+    'cluster/switchover/fleet-switchover',
+    'no instant is behind an unknown one',
+    ['due !== undefined', 'true'],
+    ['gone !== undefined', 'true'],
+  ),
+  survivorsOf('cluster/switchover/fleet-switchover', 'the primary is alone in each pool that it serves', [
+    '(openRoute(table, pool)?.targets ?? [{ member: from }]).some(({ member }) => member === from)',
+    '(openRoute(table, pool)?.targets ?? [{ member: from }]).every(({ member }) => member === from)',
   ]),
+  survivorsOf('cluster/switchover/fleet-switchover', 'each table is noticed as it comes', ['this.#notice();', ';']),
+  survivorsOf('cluster/switchover/fleet-switchover', 'each cancel names who cancels', ["'the operator'", '""']),
   survivorsOf(
     'cluster/switchover/fleet-switchover',
     'at the very limit it may look once more',
     ['now >= due + OVERDUE_MS', 'now > due + OVERDUE_MS'],
+    ['now - gone >= GONE_MS', 'now - gone > GONE_MS'],
+    ['clock.now() >= due - beforeMs', 'clock.now() > due - beforeMs'],
+    ['this.#site.clock.now() >= due', 'this.#site.clock.now() > due'],
     [
       'now >= Math.max(steppedDown, due ?? steppedDown) + limitMs',
       'now > Math.max(steppedDown, due ?? steppedDown) + limitMs',
     ],
+  ),
+  survivorsOf(
+    'cluster/switchover/fleet-switchover',
+    'of two sentences either is true at the very limit',
+    ['now - GONE_MS < due', 'now - GONE_MS <= due'],
+    ['clock.now() > due - LATE_MS', 'clock.now() >= due - LATE_MS'],
   ),
   survivorsOf('proxy/reads/causal-reads', 'a train of nobody does nothing', ['false', 'true']),
   survivorsOf(
@@ -85,7 +102,7 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
   ]),
   survivorsOf('cluster/switchover/procedure', 'the primary is alone in each pool that it serves', [
     'openRoute(table, pool)?.targets.some(({ member }) => member === from)',
-    'openRoute(table, pool)?.targets.every(({   member }) => member === from)',
+    'openRoute(table, pool)?.targets.every(({ member }) => member === from)',
   ]),
   survivorsOf(
     'cluster/switchover/procedure',
@@ -98,14 +115,28 @@ export const SOCKET_SURVIVORS: readonly Survivor[] = [
     'false',
   ]),
   survivorsOf('cluster/switchover/procedure', 'a request comes from a known primary', ['from === undefined', 'false']),
+  survivorsOf(
+    'proxy/moves/spreader',
+    'it looks once more',
+    ['now - round.openedAt >= slowStartMs', 'now - round.openedAt > slowStartMs'],
+    ['now < round.restsUntil', 'now <= round.restsUntil'],
+  ),
+  survivorsOf(
+    'proxy/moves/spreader',
+    'a plan has targets of the route alone, and no more sessions than may leave',
+    ['session?.movable === undefined', 'false'],
+    ['session?.movable', 'session.movable'],
+    ['target !== undefined', 'true'],
+  ),
   survivorsOf('proxy/moves/spreader', 'a pool without the setting owes nobody', ['rebalance === undefined', 'false']),
   survivorsOf(
     'proxy/moves/spreader',
     'each target has its list, its round and the moves of its pool by then',
     ['movable.get(target.member)?.length', 'movable.get(target.member).length'],
     ['round === undefined', 'false'],
-    ['this.#pools.get(pool.name)?.underway', 'this.#pools.get(pool.name).underway'],
+    ['[]', '["Stryker was here"]'],
   ),
+  survivorsOf('proxy/moves/spreader', 'the look that makes a round tells whether it is over', ['false', 'true']),
   survivorsOf('proxy/moves/spreader', 'chance is hardly ever one half', [
     'random() >= 1 / processes',
     'random() > 1 / processes',

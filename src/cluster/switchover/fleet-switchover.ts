@@ -50,7 +50,6 @@ export class FleetSwitchover {
 
   /** Takes the schedule back, until its time has come. Later the proof is awaited; a second call ends the operation. */
   cancel(by: string): void {
-    if (this.#record.isDecided()) return;
     this.#cancels += 1;
     this.#cancelledBy ??= by;
     this.#record.changes.tell();

@@ -131,7 +131,9 @@ export class Spreader {
     const now = this.#clock.now();
     const moves = this.#movesOf(name);
     const movable = new Map(route.targets.map((target) => [target.member, this.#mayLeave(name, target, now)]));
-    const members = route.targets.map((target) => this.#placeOf(pool, target, movable.get(target.member)?.length ?? 0));
+    const members = route.targets.map((target) =>
+      this.#placeOf(pool, target, moves, movable.get(target.member)?.length ?? 0),
+    );
     const shifts = planSpread(members, Math.ceil(rebalance.perSecond));
     for (const target of route.targets.filter((one) => this.#isDue(pool, one))) {
       const round = this.#roundOf(moves, target.member, picker.openedAt(name, target.member));
@@ -200,23 +202,21 @@ export class Spreader {
     };
   }
 
-  /** The sessions of this process on the member that may move now. */
+  /** The sessions of this process on the member that may move now. The pause is longer than any wait for a busy one. */
   #mayLeave(pool: PoolName, { member, address }: Target, now: Instant): SessionHandle[] {
-    const underway = this.#pools.get(pool)?.underway;
     const may = (session: SessionHandle): boolean =>
       session.state === 'relaying' &&
       session.movable !== undefined &&
-      underway?.has(session) !== true &&
       now - (this.#askedAt.get(session) ?? -Infinity) >= PAUSE_MS &&
       maySpread(this.#movedAt.get(session), now);
     return this.#options.registry.at(pool, member, address).filter(may);
   }
 
-  #placeOf(pool: PoolPolicy, target: Target, mayLeave: number): SpreadMember {
+  #placeOf(pool: PoolPolicy, target: Target, { underway }: PoolMoves, mayLeave: number): SpreadMember {
     const { registry, picker } = this.#options;
     const { member, isFar, isSuspect } = target;
     let sessions = registry.sessionsOn(pool.name, member);
-    for (const [session, { from, to }] of this.#pools.get(pool.name)?.underway ?? []) {
+    for (const [session, { from, to }] of underway) {
       const at = session.assignment()?.member;
       if (at === from && from === member) sessions -= 1;
       if (to === member && (at === from || at === undefined)) sessions += 1;

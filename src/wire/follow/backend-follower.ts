@@ -68,7 +68,6 @@ export class BackendFollower extends FrameWalker {
   readonly #unanswered: UnansweredMessages;
   readonly #memory: SessionMemory | undefined;
   #isAuthenticated = false;
-  #readyCount = 0;
   #transaction: TransactionStatus | undefined;
   #cancelKey: CancelKey | undefined;
   #isInHotStandby: boolean | undefined;
@@ -83,11 +82,6 @@ export class BackendFollower extends FrameWalker {
 
   isAuthenticated(): boolean {
     return this.#isAuthenticated;
-  }
-
-  /** Number of ReadyForQuery so far. The first ends the startup. */
-  readyCount(): number {
-    return this.#readyCount;
   }
 
   /** Undefined before the first ReadyForQuery. */
@@ -158,7 +152,6 @@ export class BackendFollower extends FrameWalker {
     const transaction = transactionOf(status);
     if (transaction === undefined) return false;
     this.#transaction = transaction;
-    this.#readyCount += 1;
     // A transaction has ended; whether another one has begun behind it, `settles` tells.
     if (transaction === 'idle') this.#memory?.watch?.transaction.lasts();
     this.#unanswered.answers(READY_FOR_QUERY);

@@ -25,7 +25,7 @@ export interface MessageRule {
 export function grammarOf(rules: readonly MessageRule[]): Grammar {
   const shortest = new Int32Array(256).fill(LENGTH_WORD);
   const longest = new Int32Array(256);
-  const wanted = new Int32Array(256).fill(-1);
+  const wanted = new Int32Array(256);
   for (const rule of rules) {
     for (const type of rule.types) {
       const code = type.charCodeAt(0);
@@ -150,13 +150,11 @@ export abstract class FrameWalker {
     if (!this.#isFollowing) return 0;
     let at = this.#headerFill > 0 ? this.#takeHeader(bytes, 0) : 0;
     if (this.#held !== undefined) at = this.#takeWanted(this.#held, bytes, at);
-    if (this.#held === undefined && this.#restBytes > 0) {
-      const skipped = Math.min(this.#restBytes, bytes.length - at);
-      if (skipped > 0) this.reportRest(this.#type, bytes, at, at + skipped);
-      this.#restBytes -= skipped;
-      at += skipped;
-    }
-    return at;
+    // None while wanted bytes are missing: these take all that there is.
+    const skipped = Math.min(this.#restBytes, bytes.length - at);
+    if (skipped > 0) this.reportRest(this.#type, bytes, at, at + skipped);
+    this.#restBytes -= skipped;
+    return at + skipped;
   }
 
   #takeHeader(bytes: Uint8Array, from: number): number {

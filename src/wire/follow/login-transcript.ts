@@ -52,7 +52,7 @@ export class LoginTranscript {
     if (this.#isDone) return;
     this.#backend.add(chunk);
     for (let message = this.#backend.next(); message !== undefined; message = this.#backend.next()) {
-      if (message.kind === 'invalid' || message.body === undefined) return this.#giveUp();
+      if (message.body === undefined) return this.#giveUp();
       this.#readServer(message.type, message.body);
     }
   }
@@ -62,7 +62,7 @@ export class LoginTranscript {
     if (this.#isDone) return;
     this.#client.add(chunk);
     for (let message = this.#client.next(); message !== undefined; message = this.#client.next()) {
-      if (message.kind === 'invalid' || message.body === undefined) return this.#giveUp();
+      if (message.body === undefined) return this.#giveUp();
       if (message.type === 'p') this.#readClient(message.body);
     }
   }
@@ -195,7 +195,7 @@ function clientFirstBare(body: Uint8Array): string | undefined {
   const reader = new BodyReader(body);
   if (!MECHANISM.test(reader.text() ?? '')) return undefined;
   const data = reader.bytes(reader.int32() ?? -1);
-  return data && /^(?:[ny]|p=[^,]*),[^,]*,(.+)$/s.exec(DECODER.decode(data))?.[1];
+  return data && /^(?:[ny]|p=[^,]*),[^,]*,(.+)/s.exec(DECODER.decode(data))?.[1];
 }
 
 /** Without its NUL. */

@@ -63,11 +63,8 @@ export class SessionFollower {
 
   /** The next bytes from the backend. */
   fromBackend(chunk: Uint8Array): void {
-    const backend = this.#backend;
-    const ready = backend.readyCount();
-    backend.walk(chunk);
-    if (backend.readyCount() === ready || !this.#unanswered.isSettled()) return;
-    this.#memory?.settles(backend.transaction() === 'idle');
+    this.#backend.walk(chunk);
+    if (this.#unanswered.isSettled()) this.#memory?.settles(this.#backend.transaction() === 'idle');
   }
 
   activity(): Activity {

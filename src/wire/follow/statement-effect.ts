@@ -18,7 +18,7 @@ export function worse(a: Effect, b: Effect): Effect {
 
 /** A rollback undoes state that was counted before. */
 const CLEAN_TAGS = new Set(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBACK', 'SAVEPOINT', 'RELEASE', 'SHOW']);
-/** Their tag alone does not tell: `SELECT` also ends SELECT INTO and CREATE TABLE AS. */
+/** Their text tells more: `SELECT` also ends SELECT INTO and CREATE TABLE AS. */
 const ROW_TAGS = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE', 'COPY', 'FETCH', 'MOVE', 'EXPLAIN']);
 
 /** `tag`: as CommandComplete has it, with its numbers of rows. */
@@ -26,9 +26,9 @@ export function commandOf(tag: string): string {
   return tag.replaceAll(/ \d+/g, '');
 }
 
-export function effectOfCommand(command: string): Effect | 'by_text' {
-  if (CLEAN_TAGS.has(command)) return 'clean';
-  return ROW_TAGS.has(command) ? 'by_text' : 'dirty';
+/** As far as the command tells, beside the text. */
+export function effectOfCommand(command: string): Effect {
+  return CLEAN_TAGS.has(command) || ROW_TAGS.has(command) ? 'clean' : 'dirty';
 }
 
 const NAME = String.raw`[a-z_][a-z0-9_]*`;

@@ -225,7 +225,6 @@ const FUNCTIONS: ReadonlyMap<number, string> = new Map([
 
 /** A literal that looks like a comment is lost as well: so the text with comments is read, too. */
 function withoutComments(text: string): string {
-  if (!text.includes('--') && !text.includes('/*')) return text;
   let plain = text;
   for (let depth = 0; depth < MOST_DEEP && plain.includes('/*'); depth += 1) plain = plain.replace(INNER_COMMENT, ' ');
   return plain.replace(LINE_COMMENT, ' ');

@@ -82,8 +82,9 @@ export class StatementWatch {
 
   /** The client sends Close, with this first byte of its body. */
   closes(kind: number | undefined): void {
-    if (kind === STATEMENT) this.transaction.lasts();
-    this.#add(kind === STATEMENT ? 'dirty' : 'clean');
+    if (kind !== STATEMENT) return;
+    this.transaction.lasts();
+    this.#add('dirty');
   }
 
   /** The client sends FunctionCall. */
@@ -97,9 +98,7 @@ export class StatementWatch {
     const [tag = ''] = DECODER.decode(bytes.subarray(at, at + size)).split('\0');
     const command = commandOf(tag);
     this.transaction.completes(command);
-    const effect = effectOfCommand(command);
-    // The text of the statement has been judged.
-    if (effect !== 'by_text') this.#add(effect);
+    this.#add(effectOfCommand(command));
   }
 
   #read(bytes: Uint8Array, at: number, limit: number, isUnnamed = false): Effect {

@@ -12,9 +12,12 @@ const PARSE = 0x50;
  */
 const OWN_FAULT = '42';
 const DECODER = new TextDecoder('latin1');
+const NOTHING = new Uint8Array(0);
 
 export class UnnamedStatement {
-  #message: Uint8Array | undefined;
+  /** Its first bytes; a shorter one takes the memory of a longer one. */
+  #message: Uint8Array = NOTHING;
+  /** 0: there is none. */
   #size = 0;
   #isTooLong = false;
   #changed: Set<string> | undefined;
@@ -31,13 +34,14 @@ export class UnnamedStatement {
 
   /** The Parse message, if there may be a statement. */
   message(): Uint8Array | undefined {
-    return this.#size === 0 ? undefined : this.#message?.slice(0, this.#size);
+    return this.#size === 0 ? undefined : this.#message.slice(0, this.#size);
   }
 
   /** A character for each byte. */
   text(): string | undefined {
+    const message = this.message();
     // Behind the empty name.
-    return this.#size === 0 ? undefined : DECODER.decode(this.message()?.subarray(HEADER + 1)).split('\0', 1)[0];
+    return message && DECODER.decode(message.subarray(HEADER + 1)).split('\0', 1)[0];
   }
 
   isTooLong(): boolean {
@@ -55,7 +59,7 @@ export class UnnamedStatement {
   }
 
   readingChanges(name: string): void {
-    if (this.#size > 0) (this.#changed ??= new Set()).add(name);
+    (this.#changed ??= new Set()).add(name);
   }
 
   /** The client sends Parse, with the body of `size` bytes from `at`. `isFirst`: no request of it is unanswered. */
@@ -70,7 +74,7 @@ export class UnnamedStatement {
       return;
     }
     const whole = HEADER + size;
-    const kept = this.#message !== undefined && this.#message.length >= whole ? this.#message : new Uint8Array(whole);
+    const kept = this.#message.length >= whole ? this.#message : new Uint8Array(whole);
     kept[0] = PARSE;
     new DataView(kept.buffer).setInt32(1, 4 + size);
     kept.set(bytes.subarray(at, at + size), HEADER);
@@ -122,8 +126,6 @@ export class UnnamedStatement {
     this.#closesDue = 0;
     this.#wasParsed = false;
     this.#wasClosed = false;
-    this.#isFirst = false;
-    this.#hasFailed = false;
   }
 
   /** The client sends Query, which drops the statement (exec_simple_query) unless the server skips it. */

@@ -17,7 +17,8 @@ export type ReadMessage =
       /** The whole message; empty when it was skipped. */
       readonly bytes: Uint8Array;
     }
-  | { readonly kind: 'invalid' };
+  /** Without a body, as a message that is too long. */
+  | { readonly kind: 'invalid'; readonly body?: undefined };
 
 export class MessageReader {
   readonly #longest: number;

@@ -74,7 +74,7 @@ export class BackendLogin {
     while (this.#result === undefined) {
       const message = this.#reader.next();
       if (message === undefined) break;
-      if (message.kind === 'invalid' || message.body === undefined) this.#failUnread(chunk);
+      if (message.body === undefined) this.#failUnread(chunk);
       else this.#read(message.type, message.body);
     }
     if (this.#result !== undefined) {

@@ -109,7 +109,7 @@ export class PasswordLogin {
     while (this.#result === undefined && this.#salt === undefined) {
       const next = this.#reader.next();
       if (next === undefined) break;
-      if (next.kind === 'invalid' || next.body === undefined) this.#failUnread(chunk);
+      if (next.body === undefined) this.#failUnread(chunk);
       else this.#read(next.type, next.body);
     }
     if (this.#result !== undefined) {

@@ -90,7 +90,7 @@ export class PositionTalk {
     for (;;) {
       const next = this.#reader.next();
       if (next === undefined) return undefined;
-      const reply = next.kind === 'invalid' || next.body === undefined ? UNREADABLE : this.#read(next.type, next.body);
+      const reply = next.body === undefined ? UNREADABLE : this.#read(next.type, next.body);
       if (reply !== undefined) return reply;
     }
   }

@@ -194,7 +194,7 @@ export class TwoLegLogin {
   #fromClient(read: (data: Uint8Array) => void): boolean {
     const next = this.#client.next();
     if (next === undefined) return false;
-    if (next.kind === 'invalid' || next.body === undefined || next.type !== 'p') this.#refuse('login_malformed');
+    if (next.body === undefined || next.type !== 'p') this.#refuse('login_malformed');
     else read(next.body);
     return true;
   }
@@ -202,7 +202,7 @@ export class TwoLegLogin {
   #fromServer(phase: LegPhase): boolean {
     const next = this.#server.next();
     if (next === undefined) return false;
-    if (next.kind === 'invalid' || next.body === undefined) this.#refuse('server_unproven');
+    if (next.body === undefined) this.#refuse('server_unproven');
     // An error ends the session, and is the client's. A notice, or the version of the protocol, may come before.
     else if (next.type === 'E') this.#relay(next.bytes);
     else if (next.type === 'N' || next.type === 'v') this.#toClient.push(next.bytes);
@@ -244,7 +244,7 @@ export class TwoLegLogin {
     const asItIs = message('p', [body]);
     if (mechanism !== SCRAM && mechanism !== SCRAM_PLUS) return this.#relayChoice(asItIs);
     const text = DECODER.decode(reader.bytes(reader.int32() ?? -1));
-    const [, header = '', flag = '', identity, first = ''] = /^(([ny]|p=[^,]*),([^,]*),)(.*)$/s.exec(text) ?? [];
+    const [, header = '', flag = '', identity, first = ''] = /^(([ny]|p=[^,]*),([^,]*),)(.*)/s.exec(text) ?? [];
     const isBinding = flag.startsWith('p');
     if (flag === '' || isBinding !== (mechanism === SCRAM_PLUS)) return this.#refuse('login_malformed');
     if (flag === 'n') return this.#relayChoice(asItIs);

@@ -80,7 +80,6 @@ function viewOf(follower: BackendFollower): BackendView {
     isFollowing: follower.isFollowing(),
     isAtBoundary: follower.isAtBoundary(),
     isAuthenticated: follower.isAuthenticated(),
-    readyCount: follower.readyCount(),
     transaction: follower.transaction(),
     cancelKey: key && `${key.processId} ${Buffer.from(key.secret, 'latin1').toString('hex')}`,
     isInHotStandby: follower.isInHotStandby(),

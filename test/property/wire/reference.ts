@@ -55,7 +55,6 @@ export interface BackendView {
   readonly isFollowing: boolean;
   readonly isAtBoundary: boolean;
   readonly isAuthenticated: boolean;
-  readonly readyCount: number;
   readonly transaction: string | undefined;
   readonly cancelKey: string | undefined;
   readonly isInHotStandby: boolean | undefined;
@@ -84,7 +83,6 @@ export function backendView(stream: Buffer): BackendView {
     isFollowing,
     isAtBoundary,
     isAuthenticated: messages.some(({ type, body }) => type === 'R' && body.length >= 4 && body.readInt32BE(0) === 0),
-    readyCount: statuses.length,
     transaction: statuses.at(-1),
     cancelKey: key && `${key.readInt32BE(0)} ${key.subarray(4).toString('hex')}`,
     isInHotStandby: standby && standby[1] !== undefined,

@@ -71,7 +71,11 @@ export class SwitchoverLab {
   /** An operation runs: one of this lab, or another one by the word of the test. */
   isBusy = false;
   /** The answer to the request that takes a schedule back. */
-  takenBack: OperationResult = { kind: 'done', text: 'Done.', reason: 'scheduled switchover deleted' };
+  takenBack: OperationResult | Promise<OperationResult> = {
+    kind: 'done',
+    text: 'Done.',
+    reason: 'scheduled switchover deleted',
+  };
   #started = 0;
   #snapshot: Snapshot;
   /** Stays the same until it expires. */

@@ -22,6 +22,90 @@ async function scheduled(inMs = 8_000): Promise<number> {
   return at;
 }
 
+test('a cancellation ends the check at once', async () => {
+  lab.report = () => new Promise(() => {});
+  lab.operations.cancel(lab.start({ fleet: true }), 'the operator');
+  await lab.clock.advance(10);
+  expect(lab.document().phase).toBe('release');
+});
+
+test('each problem of the plan is told', async () => {
+  lab.hold = { ...lab.hold, clientTimeoutMs: 500 };
+  lab.start({ fleet: true, to: 'pg-9' });
+  const why = expect.stringMatching(/^unknown member pg-9: the members are .*; clients wait for 500 ms at most/);
+  expect(await lab.end()).toMatchObject({ outcome: 'refused', why });
+});
+
+test('a table that comes during the check tells nothing of the switchover', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const read = lab.report;
+  lab.report = () => promise.then(read);
+  const waiting = scheduled();
+  await lab.clock.advance(1_000);
+  resolve();
+  await waiting;
+  await lab.reach('switch');
+  await lab.clock.advance(1_000);
+  expect(lab.document()).toMatchObject({ phase: 'switch', without_primary_ms: null });
+});
+
+test.each([
+  ['the operator', 10_000],
+  ['the end of the program', 2_000],
+])('the schedule is to be taken back, and the cluster does not answer: %s waits for %d ms', async (by, limitMs) => {
+  await scheduled(20_000);
+  lab.takenBack = new Promise(() => {});
+  if (by === 'the operator') lab.operations.cancel(lab.document().id, by);
+  else void lab.operations.stop();
+  await lab.clock.advance(limitMs - 10);
+  expect(lab.document().phase).toBe('schedule');
+  await lab.clock.advance(20);
+  const why = expect.stringMatching(/; the schedule was not taken back: the cluster did not answer$/);
+  expect(await lab.end()).toMatchObject({ outcome: 'cancelled', why });
+});
+
+test('a request without an answer, and without a schedule on a list, is taken back', async () => {
+  lab.start({ fleet: true });
+  const why = 'no list of members has the schedule: the request has no answer';
+  expect(await lab.end()).toMatchObject({ outcome: 'failed', why });
+  expect(lab.asked.at(-1)).toEqual({ kind: 'cancel_switchover' });
+});
+
+test('a schedule whose request has no answer counts, and so does the moment at which the primary stops meanwhile', async () => {
+  lab.start({ fleet: true });
+  await lab.reach('schedule');
+  lab.listSchedule(lab.clock.now() + 4_000);
+  await lab.clock.advance(5_000);
+  lab.stepDown();
+  await lab.clock.advance(3_000);
+  lab.promote('pg-2');
+  expect(await lab.end()).toMatchObject({ outcome: 'done', why: 'pg-2 is the primary' });
+  expect(lab.document().without_primary_ms).toBeGreaterThanOrEqual(2_900);
+});
+
+test('another primary, before a list has the schedule, is the next one', async () => {
+  lab.start({ fleet: true });
+  await lab.reach('schedule');
+  lab.answer.give(SCHEDULED);
+  lab.promote('pg-2');
+  await lab.clock.advance(300);
+  expect(await lab.end()).toMatchObject({ outcome: 'done', why: 'pg-2 is the primary', switch_ms: null });
+});
+
+test('it confirms when the primary has stopped, and clients that wait for another pool do not wait for it', async () => {
+  await scheduled();
+  await lab.reach('hold');
+  lab.tell({ kind: 'hold_started', pool: 'write', session: 8, cause: 'switchover' });
+  lab.tell({ kind: 'hold_started', pool: 'read', session: 9, cause: 'switchover' });
+  await lab.reach('switch');
+  await lab.clock.advance(1_000);
+  expect(lab.document()).toMatchObject({ phase: 'switch', switch_ms: null, without_primary_ms: null });
+  lab.stepDown();
+  await lab.reach('confirm');
+  lab.promote('pg-2');
+  expect(await lab.end()).toMatchObject({ outcome: 'done', sessions: { held: 1 } });
+});
+
 test('a reload before the request ends it', async () => {
   lab.report = () => new Promise(() => {});
   lab.start({ fleet: true });

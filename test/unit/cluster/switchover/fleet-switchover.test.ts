@@ -236,7 +236,7 @@ describe('the cluster does not carry it out', () => {
     await lab.reach('switch');
     lab.stepDown();
     const why = 'no primary other than pg-1 was proven within 25 s';
-    expect(await lab.end()).toMatchObject({ outcome: 'unknown', why, primary: null });
+    expect(await lab.end()).toMatchObject({ outcome: 'unknown', why, primary: null, without_primary_ms: null });
   });
 });
 

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { PoolPolicy } from '../../../../src/model/policy.ts';
 import { Picker } from '../../../../src/proxy/connect/picker.ts';
-import { Spreader } from '../../../../src/proxy/moves/spreader.ts';
+import { Spreader, type SpreaderOptions } from '../../../../src/proxy/moves/spreader.ts';
 import { SessionRegistry } from '../../../../src/proxy/session-registry.ts';
 import type { Movable, MoveGoal, SessionHandle } from '../../../../src/proxy/stage.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
@@ -20,14 +20,19 @@ type Name = keyof typeof ADDRESSES;
 let clock: ManualClock;
 let registry: SessionRegistry;
 let pool: PoolPolicy;
+let otherPools: readonly PoolPolicy[];
 let hasMoves: boolean;
 let isShared: boolean;
 /** The instants of the moves of each session. */
 let moves: Map<number, number[]>;
 let asked: number;
+/** Until a session is idle, and from there to the member. */
+let busyMs: number;
 let moveMs: number;
 let answer: 'moves' | 'stays' | 'is busy' | 'fails' | 'says goodbye' | 'comes back';
 let state: SessionHandle['state'];
+/** Why the last session that was asked is to move. */
+let cause: string | undefined;
 /** The way to the member, as the last session that was asked got it. */
 let way: MoveGoal | undefined;
 let table = aTableOf({});
@@ -41,26 +46,38 @@ function random(): number {
 }
 
 function setUp(): void {
-  [clock, registry, moves, asked, answer, seed] = [new ManualClock(0), new SessionRegistry(), new Map(), 0, 'moves', 7];
-  [hasMoves, isShared, moveMs, state] = [true, false, 20, 'relaying'];
+  [clock, registry, moves, asked, answer, seed] = [
+    new ManualClock(100_000),
+    new SessionRegistry(),
+    new Map(),
+    0,
+    'moves',
+    7,
+  ];
+  [hasMoves, isShared, busyMs, moveMs, state] = [true, false, 0, 20, 'relaying'];
+  otherPools = [];
   registry.learn(['read']);
   pool = aPool({ slowStartMs: 30_000, rebalance: { perSecond: 50 } });
   const drains = { hurry() {}, isClearing: () => false };
   picker = new Picker({ registry, drains, onEvent() {}, clock, random });
-  spreader = new Spreader({
+  const siblings = {
+    get processes() {
+      return isShared ? 2 : 1;
+    },
+  };
+  spreader = new Spreader({ ...options(), siblings });
+}
+
+function options(): Omit<SpreaderOptions, 'siblings'> {
+  return {
     clock,
     table: () => table,
     random,
     registry,
-    pools: () => [pool],
+    pools: () => [...otherPools, pool],
     policy: () => (hasMoves ? {} : undefined),
-    siblings: {
-      get processes() {
-        return isShared ? 2 : 1;
-      },
-    },
     picker,
-  });
+  };
 }
 
 beforeEach(setUp);
@@ -75,34 +92,36 @@ function opens(...names: readonly Name[]): PoolPicture {
   return { open: Object.fromEntries(names.map((name) => [name, ADDRESSES[name]])) };
 }
 
-function place(session: SessionHandle, name: Name, before?: Name): void {
-  const at = (member: Name) => ({ member, address: ADDRESSES[member], isFallback: false, isLagging: false });
-  registry.assign(session, at(name), before && at(before));
-}
-
 function open(name: Name, count: number): void {
   for (let made = 0; made < count; made += 1) openOne(name);
 }
 
-function openOne(first: Name): void {
+function openOne(first: Name, isMovable = true): void {
   const id = registry.size() + 1;
-  let at = first;
+  let at: Name | undefined = first;
   const movable: Movable = {
     quietSince: () => 0,
     request() {},
-    requestWhenIdle(_, __, onProgress, goal) {
+    requestWhenIdle(why, _, onProgress, goal) {
       asked += 1;
-      way = goal;
+      [cause, way] = [why, goal];
       if (answer === 'is busy') return onProgress({ kind: 'stayed', reason: 'busy' });
       if (answer === 'stays') return onProgress({ kind: 'stayed', reason: 'listening' });
       if (answer === 'fails') return onProgress({ kind: 'failed', reason: 'move_restore', detail: undefined });
       if (answer === 'says goodbye') return onProgress({ kind: 'failed', reason: 'client_closed', detail: undefined });
       const suits = (answer === 'moves' ? goal?.next()?.suits : undefined) ?? (() => false);
-      onProgress({ kind: 'parked' });
-      clock.schedule(moveMs, () => {
-        const to = (['a', 'b', 'c'] as const).find((member) => suits({ member, address: ADDRESSES[member] })) ?? at;
-        place(session, to, at);
+      const to = (['a', 'b', 'c'] as const).find((member) => suits({ member, address: ADDRESSES[member] })) ?? first;
+      clock.schedule(busyMs, () => {
+        onProgress({ kind: 'parked' });
+        registry.assign(session, undefined, assignment());
+        at = undefined;
+      });
+      // While it logs in.
+      clock.schedule(busyMs + moveMs / 2, () => {
         at = to;
+        registry.assign(session, assignment());
+      });
+      clock.schedule(busyMs + moveMs, () => {
         moves.set(id, [...(moves.get(id) ?? []), clock.now()]);
         onProgress({ kind: 'moved', to });
       });
@@ -113,10 +132,10 @@ function openOne(first: Name): void {
     ask() {},
     shown: () => ({ moved: 0 }),
   };
-  const assignment = () => ({ member: at, address: ADDRESSES[at], isFallback: false, isLagging: false });
-  const session = aSessionHandle({ id, pool: 'read', state, assignment, movable });
+  const assignment = () => at && { member: at, address: ADDRESSES[at], isFallback: false, isLagging: false };
+  const session = aSessionHandle({ id, pool: 'read', state, assignment, movable: isMovable ? movable : undefined });
   registry.add(session);
-  place(session, first);
+  registry.assign(session, assignment());
 }
 
 function counts(): readonly number[] {
@@ -157,6 +176,24 @@ test('at most so many in a second as configured, after one that goes alone', asy
   expect(counts()[2]).toBeGreaterThan(60);
 });
 
+test('without other processes, beside a pool that owes nobody, as one without a route', async () => {
+  spreader = new Spreader(options());
+  otherPools = [aPool({ name: 'other', rebalance: { perSecond: 50 } })];
+  comesBack(300);
+  await clock.advance(60_000);
+  expect(counts()[2]).toBeGreaterThanOrEqual(95);
+});
+
+test('a member that has its share before it has settled gets that of the sessions that come by then', async () => {
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 50 } });
+  comesBack(2);
+  await clock.advance(3_000);
+  open('a', 150);
+  open('b', 150);
+  await clock.advance(60_000);
+  expect(counts()[2]).toBeGreaterThanOrEqual(95);
+});
+
 test('a slow pace is kept, too', async () => {
   pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 1 } });
   comesBack(300);
@@ -176,6 +213,44 @@ test('sessions on their way count as arrived: no more leave than the member is t
   expect(asked).toBeLessThanOrEqual(105);
   expect(counts()[2]).toBeGreaterThanOrEqual(95);
   expect(Math.abs((counts()[0] ?? 0) - (counts()[1] ?? 0))).toBeLessThanOrEqual(10);
+});
+
+test.each([
+  [0, [52, 100, 100]],
+  [1_500, [49, 99, 100]],
+])('on their way they count once: busy for %d ms, parked, and while they log in', async (durationMs, expected) => {
+  [busyMs, moveMs] = [durationMs, 20_000];
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 2 } });
+  comesBack(300);
+  const found: number[] = [];
+  for (const ms of [50_100, 25_000, 40_000]) {
+    await clock.advance(ms);
+    found.push(asked);
+  }
+  expect(found).toEqual(expected);
+});
+
+test('two members that came back get their first session at the same time', async () => {
+  moveMs = 5_000;
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 50 } });
+  decide(opens('a', 'b', 'c'));
+  decide(opens('a'));
+  open('a', 90);
+  decide(opens('a', 'b', 'c'));
+  await clock.advance(9_900);
+  expect([asked, cause]).toEqual([2, 'rebalance']);
+  await clock.advance(60_000);
+  expect(counts()).toEqual([30, 30, 30]);
+});
+
+test('sessions that can never move do not make the others wait', async () => {
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 1 } });
+  decide(opens('a', 'b', 'c'));
+  decide(opens('a', 'b'));
+  for (let made = 0; made < 300; made += 1) openOne('a', made % 10 === 0);
+  decide(opens('a', 'b', 'c'));
+  await clock.advance(25_100);
+  expect(counts()[2]).toBeGreaterThan(17);
 });
 
 test('two processes share the rate, and each moves its part', async () => {
@@ -292,6 +367,26 @@ test('a member that is behind is tried with one session in 30 s', async () => {
   expect(asked).toBeLessThanOrEqual(3);
 });
 
+test('a session that came back from a member that is behind leaves for it once in 10 minutes', async () => {
+  answer = 'comes back';
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 50 } });
+  comesBack(6);
+  await clock.advance(500_000);
+  expect(asked).toBe(6);
+});
+
+test('a member that has had its share gets no more, however unequal the others are', async () => {
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 50 } });
+  comesBack(0);
+  open('a', 90);
+  open('b', 6);
+  await clock.advance(30_000);
+  expect(counts()).toEqual([58, 6, 32]);
+  open('a', 60);
+  await clock.advance(30_000);
+  expect([counts(), clock.pending()]).toEqual([[118, 6, 32], 0]);
+});
+
 test.each([
   ['no section moves', () => (hasMoves = false)],
   ['rebalance: false', () => (pool = aPool({ rebalance: undefined }))],
@@ -322,6 +417,15 @@ test('a session that was busy all the time is asked again after 30 s', async () 
   expect(asked).toBe(12);
 });
 
+test('a reload takes the section moves away: nobody moves any more', async () => {
+  pool = aPool({ slowStartMs: 0, rebalance: { perSecond: 50 } });
+  comesBack(60);
+  await clock.advance(4_900);
+  hasMoves = false;
+  await clock.advance(60_000);
+  expect([asked, clock.pending()]).toEqual([0, 0]);
+});
+
 test('a session that relays nothing is not asked', async () => {
   state = 'parked';
   comesBack(60);
@@ -340,6 +444,8 @@ test('a way leads to the member for eight attempts, while the member is open', a
   await clock.advance(60_000);
   expect(asked).toBeGreaterThan(0);
   decide(opens('a', 'b'));
+  expect(way?.next()).toBeUndefined();
+  decide({});
   expect(way?.next()).toBeUndefined();
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { BackendFollower } from '../../../../src/wire/follow/backend-follower.ts';
+import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
 import { UnansweredMessages } from '../../../../src/wire/follow/unanswered.ts';
 import {
   AUTHENTICATION_OK,
@@ -7,6 +8,7 @@ import {
   aMessage,
   aNumber,
   backendKeyData,
+  COMMAND_COMPLETE,
   DATA_ROW,
   errorOf,
   parameterStatus,
@@ -32,13 +34,12 @@ test.each([
 ])('ReadyForQuery %s gives %s', (status, transaction) => {
   const follower = after(readyForQuery('I'), DATA_ROW, readyForQuery(status));
   expect(follower.transaction()).toBe(transaction);
-  expect(follower.readyCount()).toBe(2);
 });
 
 test('an unknown status is nonsense', () => {
   const follower = after(readyForQuery('I'), readyForQuery('X'));
   expect(follower.isFollowing()).toBe(false);
-  expect(follower.readyCount()).toBe(1);
+  expect(follower.transaction()).toBe('idle');
 });
 
 test.each([4, 32, 256])('a cancel key of %d bytes is kept as a copy', (length) => {
@@ -65,6 +66,30 @@ test.each([
   ['', '', undefined],
 ])('ParameterStatus %s = %s: in hot standby %s', (name, value, expected) => {
   expect(after(parameterStatus(name, value)).isInHotStandby()).toBe(expected);
+});
+
+test.each([
+  ['the NUL of its name', 'in_hot_standby', '\0on\0', undefined],
+  ['the NUL of its value', 'in_hot_standby\0on', '\0', false],
+])('what comes behind a ParameterStatus without %s is no part of it', (_, body, behind, expected) => {
+  const bytes = Buffer.concat([aMessage('S', Buffer.from(body)), Buffer.from(behind)]);
+  expect(after(bytes).isInHotStandby()).toBe(expected);
+});
+
+test('of a session that may move, a ParameterStatus without its value is nonsense', () => {
+  const memory = new SessionMemory();
+  memory.begins(new Map());
+  const follower = new BackendFollower(new UnansweredMessages(), memory);
+  follower.walk(Buffer.concat([parameterStatus('TimeZone', 'UTC'), COMMAND_COMPLETE]));
+  expect([follower.isFollowing(), [...memory.told()]]).toEqual([true, [['TimeZone', 'UTC']]]);
+  follower.walk(aMessage('S', Buffer.from('TimeZone\0')));
+  expect([follower.isFollowing(), [...memory.told()]]).toEqual([false, [['TimeZone', 'UTC']]]);
+});
+
+test('of a session that may move, a parameter that is too long to be kept is passed over', () => {
+  const follower = new BackendFollower(new UnansweredMessages(), new SessionMemory());
+  follower.walk(parameterStatus('search_path', 'a'.repeat(1_000_000)));
+  expect([follower.isFollowing(), follower.isAtBoundary()]).toEqual([true, true]);
 });
 
 test('a promoted standby reports this to a lasting session', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ClientFollower } from '../../../../src/wire/follow/client-follower.ts';
 import { UnansweredMessages } from '../../../../src/wire/follow/unanswered.ts';
-import { aMessage, aNumber, TERMINATE } from '../../../support/sockets/messages.ts';
+import { aMessage, aNumber, QUERY, SYNC, TERMINATE } from '../../../support/sockets/messages.ts';
 
 function after(...messages: readonly Uint8Array[]): ClientFollower {
   const follower = new ClientFollower(new UnansweredMessages());
@@ -11,6 +11,7 @@ function after(...messages: readonly Uint8Array[]): ClientFollower {
 
 test('Terminate is recognised', () => {
   expect(after().isTerminating()).toBe(false);
+  expect(after(QUERY, SYNC).isTerminating()).toBe(false);
   expect(after(TERMINATE).isTerminating()).toBe(true);
 });
 

@@ -18,7 +18,7 @@ function aWalker(isSensible = true) {
     }
 
     protected override reportRest(type: number, bytes: Uint8Array, from: number, to: number): void {
-      rests.push(String.fromCharCode(type, ...bytes.subarray(from, to)));
+      rests.push(String.fromCharCode(type) + Buffer.from(bytes.subarray(from, to)).toString('latin1'));
     }
   }
   return { walker: new Walker(GRAMMAR), reported, rests };
@@ -57,6 +57,7 @@ test('the parts of a cut are joined: header, wanted bytes, the rest', () => {
 });
 
 test.each([
+  [0, ['wdef']],
   [4, ['wdef']],
   [8, ['wdef']],
   [9, ['wd', 'wef']],
@@ -107,6 +108,9 @@ test.each([
   ['a length beyond the type', aMessage('z', Buffer.from('x'))],
   ['a length beyond the type, the payload to come', Buffer.from([0x77, 0, 0, 0, 101])],
 ])('%s ends the parsing for good, in one piece and in single bytes', (_, nonsense) => {
+  const alone = aWalker();
+  alone.walker.walk(Buffer.concat([aMessage('d'), nonsense]));
+  expect(alone.walker.isFollowing()).toBe(false);
   const stream = Buffer.concat([aMessage('d'), nonsense, aMessage('z')]);
   const whole = aWalker();
   whole.walker.walk(stream);
@@ -125,4 +129,47 @@ test('a report of nonsense ends the parsing', () => {
   walker.walk(Buffer.concat([aMessage('z'), aMessage('z')]));
   expect(reported).toEqual(['z']);
   expect(walker.isFollowing()).toBe(false);
+});
+
+test('nothing is told of a message whose report was nonsense', () => {
+  const { walker, rests } = aWalker(false);
+  const message = aMessage('w', Buffer.from('abcdef'));
+  for (const [from, to] of [
+    [0, 7],
+    [7, 8],
+    [8, 11],
+  ])
+    walker.walk(message.subarray(from, to));
+  expect([walker.isFollowing(), rests]).toEqual([false, []]);
+});
+
+test.each([
+  ['without a payload', aMessage('z'), ['z']],
+  ['that is wanted as a whole', aMessage('w', Buffer.from('abc')), ['wabc']],
+  ['of which a part is wanted', aMessage('w', Buffer.from('abcdef')), ['wabc']],
+  ['that is skipped', aMessage('d', Buffer.from('data')), []],
+])('a message %s goes on to its end, and no other one begins behind it, wherever it is cut', (_, message, expected) => {
+  const stream = Buffer.concat([message, aMessage('D'), aMessage('z')]);
+  for (let cut = 1; cut <= message.length; cut += 1) {
+    const { walker, reported } = aWalker();
+    const asked: string[] = [];
+    const mayBegin = (type: number): boolean => {
+      asked.push(String.fromCharCode(type));
+      return type !== 0x44;
+    };
+    expect(walker.walkWhile(stream.subarray(0, cut), mayBegin)).toBe(cut);
+    expect(walker.walkWhile(stream.subarray(cut), mayBegin)).toBe(message.length - cut);
+    expect({ asked, reported }).toEqual({ asked: [message.toString('latin1', 0, 1), 'D'], reported: expected });
+  }
+});
+
+test('what may begin is walked to the end of the bytes, and no further than an invalid header', () => {
+  const { walker, reported } = aWalker();
+  const stream = Buffer.concat([aMessage('z'), aMessage('w', Buffer.from('abcdef')), aMessage('d')]);
+  expect(walker.walkWhile(stream, () => true)).toBe(stream.length);
+  expect(reported).toEqual(['z', 'wabc']);
+  const invalid = aMessage('y');
+  expect(walker.walkWhile(Buffer.concat([aMessage('z'), invalid, aMessage('z')]), () => true)).toBe(10);
+  expect([walker.isFollowing(), Buffer.from(walker.invalidHeader())]).toEqual([false, invalid]);
+  expect(walker.walkWhile(aMessage('z'), () => true)).toBe(0);
 });

@@ -7,6 +7,7 @@ import {
   QUERY,
   aMessage,
   aNumber,
+  backendKeyData,
   parameterStatus,
   readyForQuery,
 } from '../../../support/sockets/messages.ts';
@@ -59,8 +60,40 @@ test.each<readonly [string, Scram]>([
   ['another mechanism', { mechanism: 'SCRAM-SHA-512' }],
   ['a proof of another length', { proof: Buffer.alloc(31, 7) }],
   ['no first message of the server', { serverFirst: '' }],
+  ['a first message without a form', { clientFirst: 'r=client' }],
+  ['a header that does not come first', { clientFirst: 'xn,,n=,r=client' }],
 ])('of SCRAM with %s: nothing', (_, changes) => {
   expect(scram(changes).login()).toEqual(OTHER);
+});
+
+test('of SCRAM with an authorization identity: what is behind it is signed', () => {
+  const login = scram({ clientFirst: 'y,a=user,n=,r=client' }).login();
+  const transcript = login.method === 'scram_sha_256' ? login.transcript : Buffer.alloc(0);
+  expect(Buffer.from(scramParts(transcript).authMessage).toString()).toMatch(/^n=,r=client,r=clientserver,/);
+});
+
+test('what the server tells of the connection: the key of its cancel requests, and an older protocol', () => {
+  const transcript = new LoginTranscript();
+  expect([transcript.cancelKey(), transcript.negotiated()]).toEqual([undefined, undefined]);
+  const negotiated = Buffer.concat([aNumber(0x3_0000), aNumber(0)]);
+  const key = backendKeyData(7, Buffer.alloc(4, 9));
+  transcript.fromBackend(Buffer.concat([aMessage('v', negotiated), AUTHENTICATION_OK, key, END]));
+  expect(transcript.cancelKey()).toEqual({ processId: 7, secret: '\x09'.repeat(4) });
+  expect(Buffer.from(transcript.negotiated() ?? [])).toEqual(negotiated);
+});
+
+test('of a server that asked for nothing: nothing', () => {
+  const transcript = new LoginTranscript();
+  transcript.fromBackend(readyForQuery('I'));
+  expect([transcript.isDone(), transcript.login()]).toEqual([true, OTHER]);
+});
+
+test('of md5: the salt has four bytes', () => {
+  const transcript = new LoginTranscript();
+  transcript.fromBackend(request(5, 'salt and more'));
+  transcript.fromClient(password(`md5${'a'.repeat(32)}\0`));
+  transcript.fromBackend(END);
+  expect(transcript.login()).toMatchObject({ method: 'md5', salt: Uint8Array.from(Buffer.from('salt')) });
 });
 
 test('of a method that needs no answer of the client, such as SSPI: nothing', () => {
@@ -90,7 +123,13 @@ test('a message that is no part of a login ends the reading', () => {
   const fromClient = new LoginTranscript();
   fromClient.fromClient(aMessage('p', Buffer.alloc(LONG)));
   fromClient.fromBackend(END);
-  for (const transcript of [fromServer, fromClient]) {
+  const [tooLong, nonsense] = [new LoginTranscript(), new LoginTranscript()];
+  tooLong.fromBackend(request(5, 'salt'));
+  tooLong.fromClient(aMessage('p', Buffer.alloc(LONG)));
+  nonsense.fromClient(Buffer.from('p\0\0\0\0'));
+  const parameter = new LoginTranscript();
+  parameter.fromBackend(Buffer.concat([AUTHENTICATION_OK, aMessage('S', Buffer.from('TimeZone\0'))]));
+  for (const transcript of [fromServer, fromClient, tooLong, nonsense, parameter]) {
     expect([transcript.isDone(), transcript.login()]).toEqual([true, OTHER]);
   }
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
 import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
+import { StatementWatch } from '../../../../src/wire/follow/statement-watch.ts';
 import { BIND, QUERY, SYNC, aMessage, parameterStatus } from '../../../support/sockets/messages.ts';
 import { aParse } from '../../../support/sockets/wire-client.ts';
+import { aState } from '../../../support/values/carried-state.ts';
 
 function following() {
   const memory = new SessionMemory();
@@ -34,12 +36,60 @@ describe('the unnamed statement', () => {
     expect(memory.unnamed()).toBeUndefined();
   });
 
+  test('is the last one, and as long as that', () => {
+    const { memory, follower } = following();
+    follower.fromClient(Buffer.concat([aParse('', 'select 1, 2, 3, 4, 5, 6, 7, 8, 9'), parse]));
+    expect([Buffer.from(memory.unnamed() ?? []), memory.unnamedText()]).toEqual([parse, 'select $1::int']);
+    follower.fromClient(QUERY);
+    expect([memory.unnamed(), memory.unnamedText()]).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    ['Parse', aParse('named', 'select 1')],
+    ['Close', aMessage('C', Buffer.from('Snamed\0'))],
+  ])('is unknown to the %s of another one', (_, message) => {
+    const { memory, follower } = following();
+    follower.fromClient(message);
+    expect(memory.facts()).toMatchObject({ isUnnamedTooLong: false, isUnnamedInDoubt: false });
+  });
+
+  test('goes to the next server with its encoding, unless its own server refused it', () => {
+    const { memory, follower } = following();
+    const description = { parameterTypes: [23], resultColumns: undefined };
+    expect(memory.carriedUnnamed(aState({ unnamed: description }))).toBeUndefined();
+    follower.fromBackend(parameterStatus('client_encoding', 'LATIN1'));
+    follower.fromClient(parse);
+    const message = Uint8Array.from(parse);
+    const carried = memory.carriedUnnamed(aState({ unnamed: description }));
+    expect(carried).toEqual({ message, encoding: 'LATIN1', description });
+    expect(memory.carriedUnnamed(aState({ unnamed: 'refused' }))).toBeUndefined();
+  });
+
+  test('is gone with a move if its server refused it', () => {
+    const { memory, follower } = following();
+    memory.carries(aState({ unnamed: 'refused' }));
+    follower.fromClient(parse);
+    memory.carries(aState({ unnamed: { parameterTypes: [23], resultColumns: undefined } }));
+    expect(Buffer.from(memory.unnamed() ?? [])).toEqual(parse);
+    memory.carries(aState({ unnamed: 'refused' }));
+    expect(memory.unnamed()).toBeUndefined();
+  });
+
   test('survives the Close of another statement, and of a portal', () => {
     const { memory, follower } = following();
     follower.fromClient(
       Buffer.concat([parse, aMessage('C', Buffer.from('Snamed\0')), aMessage('C', Buffer.from('P\0'))]),
     );
     expect(Buffer.from(memory.unnamed() ?? [])).toEqual(parse);
+  });
+
+  test('survives a Close without a body, whatever comes behind it', () => {
+    const { memory, follower } = following();
+    follower.fromClient(parse);
+    memory.watch = new StatementWatch();
+    follower.fromClient(Buffer.concat([aMessage('C'), SYNC]));
+    expect(Buffer.from(memory.unnamed() ?? [])).toEqual(parse);
+    expect(memory.watch.effect()).toBe('clean');
   });
 
   test('is kept up to 16 kB, and known to be too long beyond', () => {
@@ -121,6 +171,17 @@ test('the names of custom settings are found in both kinds of statements', () =>
   expect(memory.texts.names()).toEqual(['app.one', 'app.two']);
 });
 
+test('names of custom settings come with a move, too: a library may be loaded that shows none of them', () => {
+  const { memory, follower } = following();
+  follower.fromClient(aMessage('Q', Buffer.from('set app.one = 1\0')));
+  const settings = new Map([
+    ['work_mem', '1MB'],
+    ['auto_explain.log_analyze', 'on'],
+  ]);
+  memory.carries({ ...aState(), settings, custom: new Map([['app.two', '2']]) });
+  expect(memory.names()).toEqual(['app.one', 'auto_explain.log_analyze', 'app.two']);
+});
+
 test('a name far behind in a long text is found, however the text is cut', () => {
   const filler = `select '${'x'.repeat(40_000)}'`;
   for (const message of [
@@ -135,6 +196,13 @@ test('a name far behind in a long text is found, however the text is cut', () =>
       expect(memory.facts().hiddenState).toBeUndefined();
     }
   }
+});
+
+test('values are no text, not even behind a text without an end', () => {
+  const { memory, follower } = following();
+  follower.fromClient(aMessage('Q', Buffer.from('select 1 ')));
+  follower.fromClient(aMessage('B', Buffer.from(`\0\0${'x'.repeat(200)}; set app.one = 1\0`)));
+  expect(memory.names()).toEqual([]);
 });
 
 function aCall(oid: number): Buffer {
@@ -160,6 +228,10 @@ test('a text whose name is so long that nothing was shown of it may leave anythi
   const { memory, follower } = following();
   follower.fromClient(Buffer.concat([aParse('n'.repeat(16_385), "select set_config('a.b', 'c', false)"), SYNC]));
   expect(memory.facts().hiddenState).toBe('a statement whose name is too long');
+  const cut = following();
+  const message = aParse('n'.repeat(20_000), "select set_config('a.b', 'c', false)");
+  for (let at = 0; at < message.length; at += 6_000) cut.follower.fromClient(message.subarray(at, at + 6_000));
+  expect(cut.memory.facts().hiddenState).toBe('a statement whose name is too long');
   const short = following();
   short.follower.fromClient(Buffer.concat([aParse('n'.repeat(16_384), 'select 1'), SYNC]));
   expect(short.memory.facts().hiddenState).toBeUndefined();
@@ -179,6 +251,12 @@ test.each([
   const { memory } = following();
   memory.tells('a', 'v'.repeat(size));
   expect(memory.told().has('a')).toBe(isKept);
+});
+
+test('a parameter that changes takes no more room', () => {
+  const { memory } = following();
+  for (const value of ['v', 'w']) memory.tells('a', value.repeat(600_000));
+  expect(memory.told().get('a')).toBe('w'.repeat(600_000));
 });
 
 test('a setting whose name is computed is hidden state', () => {
@@ -216,6 +294,13 @@ describe('the settings that say how literals are read', () => {
       unsureUnnamed: { text: "select '\xe9'", changedReading },
     });
     follower.fromClient(aParse('', 'select 1'));
+    expect(memory.facts().unsureUnnamed).toBeUndefined();
+  });
+
+  test('count for no unnamed statement that there is not', () => {
+    const { memory, follower } = following();
+    follower.fromClient(aMessage('Q', Buffer.from('set array_nulls = off\0')));
+    expect(memory.facts().changedReading).toEqual(['array_nulls']);
     expect(memory.facts().unsureUnnamed).toBeUndefined();
   });
 

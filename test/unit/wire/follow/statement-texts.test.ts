@@ -154,6 +154,42 @@ test('a text in parts is read as one', () => {
   }
 });
 
+/** Of a text that comes in two parts. */
+function readParts(first: string, second: string): StatementTexts {
+  const found = new StatementTexts();
+  found.read(Buffer.from(first), 0, first.length);
+  found.readOn(Buffer.from(`${second}\0`), 0, second.length + 1);
+  return found;
+}
+
+test.each(['set ap', 'set', `set${' '.repeat(509)}`])('the next part has the rest of %j', (first) => {
+  const found = readParts(first, `${first.endsWith('ap') ? '' : ' ap'}p.x = 1`);
+  expect([found.names(), found.hiddenState()]).toEqual([['app.x'], undefined]);
+});
+
+const CUT_COMMENT = `/* ${'c'.repeat(1_000)} */`;
+
+test.each([
+  ['a line comment that goes on', `set --${'c'.repeat(600)}`, true],
+  ['the end of a comment, and a whole one', `set ${CUT_COMMENT} /* d */ `, true],
+  ['the end of a comment, and few characters', `set ${CUT_COMMENT}${'a'.repeat(127)}`, true],
+  ['the end of a comment, and some more', `set ${CUT_COMMENT}${'a'.repeat(128)}`, false],
+  ['few characters, and blanks', `set ${' '.repeat(600)}a${' '.repeat(386)}${'b'.repeat(125)}`, true],
+  ['some more, and blanks', `set ${' '.repeat(600)}a${' '.repeat(385)}${'b'.repeat(126)}`, false],
+])('an overlap that has %s: whether the words before it are far away', (_, first, isFar) => {
+  expect(readParts(first, ' app.x = 1').hiddenState()).toBe(isFar ? 'a long gap in a statement' : undefined);
+});
+
+test('a name may have a hundred characters, and a hundred prepared statements are known', () => {
+  const longest = `a.${'x'.repeat(98)}`;
+  expect([read(`set ${longest} = 1`).names(), read(`set ${longest} = 1`).hiddenState()]).toEqual([
+    [longest],
+    undefined,
+  ]);
+  const prepares = Array.from({ length: 101 }, (__, at) => `prepare p${at} as select 1`);
+  expect(read(prepares.join(';')).preparedNames()).toHaveLength(100);
+});
+
 test('a name is found once more when there is no place for another one', () => {
   const full = Array.from({ length: 100 }, (_, at) => `set a.s${at} = 1`).join(';');
   expect(read(full, 'set a.s0 = 2').hiddenState()).toBeUndefined();
@@ -199,5 +235,14 @@ test.each([
 ])('a long text of %j and many %j takes linear time', (beginning, part) => {
   const from = performance.now();
   read(beginning + part.repeat(100_000 / part.length));
+  expect(performance.now() - from).toBeLessThan(2_000);
+});
+
+test('a long text in many parts takes linear time', () => {
+  const from = performance.now();
+  const found = new StatementTexts();
+  const part = Buffer.from('x set '.repeat(200));
+  found.read(part, 0, part.length);
+  for (let count = 0; count < 2_000; count += 1) found.readOn(part, 0, part.length);
   expect(performance.now() - from).toBeLessThan(2_000);
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, test } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
 import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
 import { StatementWatch } from '../../../../src/wire/follow/statement-watch.ts';
@@ -29,14 +29,15 @@ beforeEach(() => {
   follower = new SessionFollower(memory);
 });
 
-test('a statement without a name that nobody has seen may leave anything', () => {
-  watch.binds(Buffer.from('\0\0'), 0, 2);
-  expect(watch.effect()).toBe('unsure');
-});
-
-test('a text without its end is not known', () => {
+it('a text without its end is not known', () => {
   watch.queries(Buffer.from('show a\0'), 0, 6);
   expect(watch.effect()).toBe('dirty');
+});
+
+it('is clean at first, and unsure of an unnamed statement of before', () => {
+  expect(watch.effect()).toBe('clean');
+  follower.fromClient(bind(''));
+  expect(watch.effect()).toBe('unsure');
 });
 
 describe('simple statements', () => {
@@ -107,9 +108,18 @@ it.each([
 });
 
 describe('the extended protocol', () => {
-  it('is unsure with a portal whose name is too long to be read', () => {
+  it.each([127, 128])('is unsure with a portal whose name is too long to be read: %d bytes', (size) => {
     follower.fromClient(parse('', 'SELECT 1'));
-    follower.fromClient(message('B', `${'p'.repeat(128)}\0\0\0\0\0\0\0\0`));
+    follower.fromClient(message('B', `${'p'.repeat(size)}\0\0\0\0\0\0\0\0`));
+    expect(watch.effect()).toBe('unsure');
+  });
+
+  it('is unsure with a portal whose name has no end in its chunk, which begins with that of another text', () => {
+    const text = query('SELECT 1');
+    follower.fromClient(parse('', 'SELECT 1'));
+    follower.fromClient(text.subarray(0, -1));
+    const portal = message('B', `${'p'.repeat(200)}\0\0\0\0\0\0\0\0`).subarray(0, 180);
+    follower.fromClient(Buffer.concat([text.subarray(-1), portal]));
     expect(watch.effect()).toBe('unsure');
   });
 

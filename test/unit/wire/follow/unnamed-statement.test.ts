@@ -2,7 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
 import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
-import { BIND, EXECUTE, QUERY, SYNC, aMessage, errorOf, readyForQuery } from '../../../support/sockets/messages.ts';
+import {
+  BIND,
+  COMMAND_COMPLETE,
+  EXECUTE,
+  QUERY,
+  SYNC,
+  aMessage,
+  errorOf,
+  readyForQuery,
+} from '../../../support/sockets/messages.ts';
 import { aParse } from '../../../support/sockets/wire-client.ts';
 
 function error(sqlState: string): Buffer {
@@ -99,6 +108,17 @@ describe('the unnamed statement after an error', () => {
         ],
       ],
     ],
+    [
+      'it was closed behind another one',
+      [
+        begun,
+        [
+          [aMessage('C', Buffer.from('Sx\0')), close, SYNC],
+          [closed, closed, ready],
+        ],
+      ],
+    ],
+    ['there was none, and others were skipped', [[[BIND, named, aMessage('C', Buffer.from('Sx\0')), SYNC], [skipped]]]],
     ['a Query has ended it', [begun, [[BIND, first, SYNC], [skipped]], [[QUERY], [ready]]]],
   ])('is gone: %s', (_, exchanges) => {
     expect(after(...exchanges)).toEqual({ has: undefined, isInDoubt: false });
@@ -156,7 +176,48 @@ describe('the unnamed statement after an error', () => {
         ],
       ],
     ],
+    ...[QUERY, aMessage('F', Buffer.alloc(10))].map((before): readonly [string, readonly Exchange[]] => [
+      `its text had invalid bytes, and ${before.toString('latin1', 0, 1)} before it had failed by its own fault`,
+      [
+        begun,
+        [
+          [before, first, SYNC],
+          [failed, error('22021'), ready],
+        ],
+      ],
+    ]),
+    [
+      'its text had invalid bytes, and another request failed behind it',
+      [
+        begun,
+        [
+          [first, SYNC, BIND, SYNC],
+          [error('22021'), ready, failed],
+        ],
+      ],
+    ],
+    [
+      'its text had invalid bytes, and a request of before failed when another one was answered',
+      [
+        [[QUERY, QUERY], [ready]],
+        [
+          [first, SYNC],
+          [failed, error('22021'), ready],
+        ],
+      ],
+    ],
+    [
+      'its text had invalid bytes, and a request of before failed when a part was answered',
+      [
+        [[QUERY], [COMMAND_COMPLETE]],
+        [
+          [first, SYNC],
+          [failed, error('22021'), ready],
+        ],
+      ],
+    ],
     ['its Close was skipped', [begun, [[BIND, close, SYNC], [skipped]]]],
+    ['its Close was skipped behind a fault', [begun, [[BIND, close, SYNC], [failed]]]],
     [
       'the doubt is older',
       [
@@ -171,5 +232,9 @@ describe('the unnamed statement after an error', () => {
   ])('is in doubt: %s', (_, exchanges) => {
     expect(after(...exchanges).isInDoubt).toBe(true);
     expect(after(...exchanges, begun)).toEqual({ has: true, isInDoubt: false });
+  });
+
+  test('may still be the one that was skipped', () => {
+    expect(after([[BIND, first, SYNC], [skipped]])).toEqual({ has: true, isInDoubt: true });
   });
 });

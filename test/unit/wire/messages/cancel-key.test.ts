@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { cancelRequest, isOfPooler, isSameKey, requestedKey } from '../../../../src/wire/messages/cancel-key.ts';
+import {
+  CANCEL_OFFER,
+  cancelOffer,
+  cancelRequest,
+  isOfPooler,
+  isSameKey,
+  requestedKey,
+} from '../../../../src/wire/messages/cancel-key.ts';
 import { aCancelOf, aCancelRequest } from '../../../support/sockets/packets.ts';
 
 test.each([4, 32, 256])('a request with a secret of %d bytes', (length) => {
@@ -21,6 +28,14 @@ test.each([4, 32, 256])('a request of our own has the bytes that a client would 
   expect(Buffer.from(cancelRequest({ processId: -2, secret: '\xff\x00\x80\x01' }))).toEqual(
     aCancelOf(-2, Buffer.from([0xff, 0, 0x80, 1])),
   );
+});
+
+test('an offer is a request with a code of its own', () => {
+  const request = cancelRequest({ processId: 42, secret: 'abcd' });
+  const offer = Buffer.from(cancelOffer({ processId: 42, secret: 'abcd' }));
+  expect(offer.readInt32BE(4)).toBe(CANCEL_OFFER);
+  expect(offer.subarray(8)).toEqual(Buffer.from(request).subarray(8));
+  expect([offer.readInt32BE(0), requestedKey(offer)]).toEqual([offer.length, { processId: 42, secret: 'abcd' }]);
 });
 
 const KEY = { processId: 42, secret: '\x01\x02\x03\x04' };

@@ -29,6 +29,7 @@ export class StatementServer {
   readonly #sql = new Map<string, string>();
   #values: readonly string[] = [];
   #bound = '';
+  #portal = '';
   #status: 'I' | 'T' | 'E' = 'I';
   #isSkipping = false;
 
@@ -60,7 +61,7 @@ export class StatementServer {
       case 'B':
         return this.#bind(body);
       case 'E':
-        return this.#execute();
+        return this.#execute(body);
       case 'C':
         body.skip(1);
         this.log.push(`C ${body.text()}`);
@@ -82,7 +83,7 @@ export class StatementServer {
   }
 
   #bind(body: Body): Buffer {
-    body.text();
+    this.#portal = body.text();
     this.#bound = this.#sql.get(body.text()) ?? '';
     body.skip(2 * body.int16());
     this.#values = Array.from({ length: body.int16() }, () => body.value());
@@ -91,7 +92,9 @@ export class StatementServer {
     return aMessage('2');
   }
 
-  #execute(): Buffer {
+  #execute(body: Body): Buffer {
+    if (body.text() !== this.#portal) throw new Error('no such portal');
+    if (body.int32() !== 0) throw new Error('a limit of rows');
     const sql = this.#bound;
     this.log.push(`E ${sql}${this.#values.length === 0 ? '' : ` [${this.#values.join(', ')}]`}`);
     if (sql.startsWith('BEGIN')) this.#status = 'T';
@@ -132,6 +135,11 @@ class Body {
   int16(): number {
     this.#at += 2;
     return this.#bytes.readInt16BE(this.#at - 2);
+  }
+
+  int32(): number {
+    this.#at += 4;
+    return this.#bytes.readInt32BE(this.#at - 4);
   }
 
   text(): string {
