@@ -86,6 +86,29 @@ export const SURVIVORS: readonly Survivor[] = [
   ]),
   survivorsOf('proxy/connect/degraded', 'no other route has them', ["route.kind === 'open'", 'true']),
   survivorsOf('proxy/accept/bind-failure', 'no code is this word', ["''", '"Stryker was here!"']),
+  survivorsOf(
+    'proxy/ending/parking',
+    'it saves memory and work alone',
+    ['this.#busy.clear();', ';'],
+    ['at >= this.#idleUntil', 'at > this.#idleUntil'],
+  ),
+  survivorsOf('proxy/ending/parking', 'at the very limit a transaction may be long or not', [
+    'now - idleAt >= LONG_MS',
+    'now - idleAt > LONG_MS',
+  ]),
+  survivorsOf('proxy/ending/parking', 'the turn of the busy ones ends each look', ['!isDue', 'true']),
+  survivorsOf(
+    'proxy/ending/parking',
+    'one that is not idle at its turn waits for its next pause',
+    ['!session.isIdle()', 'false'],
+    ['session.isIdle()', 'true'],
+  ),
+  survivorsOf(
+    'proxy/ending/parking',
+    'a session with a pause is a busy one, and each of them moves',
+    ['this.#busy.get(session)?.stopListening', 'this.#busy.get(session).stopListening'],
+    ['movable?.quietSince', 'movable.quietSince'],
+  ),
   survivorsOf('proxy/ending/leaving', 'Node ends a stream alike without bytes', ['message === undefined', 'false']),
   survivorsOf(
     'proxy/ending/when-idle',

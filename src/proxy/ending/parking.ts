@@ -135,7 +135,9 @@ export class Parking {
     if (this.#isTurnOfBusy) return false;
     if (this.#asking > 0) this.#idleEndsIn(LAST_ANSWERS_MS);
     else this.#idleUntil = -Infinity;
-    return this.#isDue() && this.#setTurnOfBusy();
+    const isDue = this.#isDue();
+    if (isDue) this.#setTurnOfBusy();
+    return isDue;
   }
 
   /** Or earlier, if that was said before. */
@@ -149,7 +151,6 @@ export class Parking {
   }
 
   #look(): void {
-    if (this.#isTurnOfBusy || this.#isStopped) return;
     if (this.#isDue()) return this.#beginTurnOfBusy();
     this.#takeQuiet();
     this.#pump();
@@ -194,16 +195,15 @@ export class Parking {
   }
 
   #beginTurnOfBusy(): void {
-    if (this.#setTurnOfBusy()) this.#pump();
+    this.#setTurnOfBusy();
+    this.#pump();
   }
 
-  /** True: it has just begun. */
-  #setTurnOfBusy(): boolean {
-    if (this.#isTurnOfBusy) return false;
+  /** Once: nothing looks for it behind its begin. */
+  #setTurnOfBusy(): void {
     this.#isTurnOfBusy = true;
     this.#cancelTimers();
     for (const session of this.#busy.keys()) if (session.isIdle()) this.#paused.add(session);
-    return true;
   }
 
   /** Waits for its pauses. `wasIdle`: a moment ago. */

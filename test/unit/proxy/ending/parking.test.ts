@@ -70,6 +70,13 @@ function aSession(id: number, idleForMs: number | 'busy'): Fake {
   return fake;
 }
 
+/** Idle, but its server says something from time to time. */
+function aChatty(id: number): Fake {
+  const fake = aSession(id, 10);
+  if (fake.session.movable !== undefined) fake.session.movable.quietSince = () => clock.now();
+  return fake;
+}
+
 function park(
   fakes: readonly Fake[],
   changes: Partial<Pick<ParkingOptions, 'others' | 'waitsForAll' | 'questions'>> = {},
@@ -131,6 +138,16 @@ test('busy sessions do not wait long for the last answers of idle ones', async (
   await clock.advance(249);
   expect(asked).not.toContain(0);
   await clock.advance(1);
+  expect(asked.at(-1)).toBe(0);
+});
+
+test('each of the last answers leaves the rest of that time', async () => {
+  answerAtOnce = undefined;
+  park([aSession(0, 10), ...[1, 2, 3].map((id) => aSession(id, 60_000))]);
+  answer(3);
+  await clock.advance(200);
+  answer(2);
+  await clock.advance(50);
   expect(asked.at(-1)).toBe(0);
 });
 
@@ -209,15 +226,62 @@ test('busy sessions are asked two seconds before the limit, whatever is open the
   expect(asked).toEqual([]);
   short.isIdle = true;
   await clock.advance(1);
-  expect(asked).toEqual([2]);
+  expect([asked, clock.pending()]).toEqual([[2], 0]);
+});
+
+test('a busy session that has a pause at its turn, and no place, is asked at the first free place', async () => {
+  answerAtOnce = undefined;
+  park([aChatty(0), ...Array.from({ length: 40 }, (_, at) => aSession(at + 1, 60_000 - at))]);
+  await clock.advance(BUSY_AFTER_MS);
+  answer(1);
+  expect(asked.at(-1)).toBe(0);
+});
+
+test('a session that is idle, and whose server still says something, has no long transaction', async () => {
+  const long = aSession(1, 'busy');
+  park([aChatty(0), long]);
+  await clock.advance(1_500);
+  expect(asked).toEqual([]);
+  long.becomeIdle();
+  await clock.advance(100);
+  expect(asked).toEqual([1, 0]);
+});
+
+test('a session that ends within its long transaction is not waited for', async () => {
+  const long = aSession(1, 'busy');
+  let state: SessionHandle['state'] = 'relaying';
+  Object.defineProperty(long.session, 'state', { get: () => state });
+  park([aChatty(0), long]);
+  await clock.advance(1_500);
+  state = 'closing';
+  await clock.advance(100);
+  expect(asked).toEqual([0]);
+});
+
+test('a session that was busy after all is in a short transaction', () => {
+  answerAtOnce = undefined;
+  const busy = aSession(1, 60_000);
+  park([busy, aChatty(0)]);
+  busy.isIdle = false;
+  answer(1, 'busy');
+  expect(asked).toEqual([1, 0]);
+});
+
+test('a session that ends during its question has no other pause', () => {
+  answerAtOnce = undefined;
+  const ends = aSession(1, 60_000);
+  park([ends]);
+  Object.defineProperty(ends.session, 'state', { value: 'closed' });
+  answer(1, 'busy');
+  expect([asked, ends.listeners()]).toEqual([[1], 0]);
 });
 
 test('a busy session that goes quiet while a long transaction is open is an idle one', async () => {
   const [worked, long] = [aSession(1, 200), aSession(2, 'busy')];
   park([worked, long]);
-  await clock.advance(700);
+  await clock.advance(799);
   expect(asked).toEqual([]);
-  await clock.advance(300);
+  await clock.advance(1);
   expect(asked).toEqual([1]);
   expect(worked.listeners()).toBe(0);
 });
@@ -234,12 +298,12 @@ test('a session that goes quiet while it waits for a free place is asked once', 
   expect(asked.filter((id) => id === 100)).toEqual([100]);
 });
 
-test('busy sessions go on while one that does not move is there', async () => {
+test.each(['closing', 'closed'] as const)('busy sessions go on while one that does not move is not %s', async (end) => {
   const other: { state: SessionHandle['state'] } = { state: 'relaying' };
   park([aSession(1, 10)], { others: [other] });
   await clock.advance(800);
   expect(asked).toEqual([]);
-  other.state = 'closing';
+  other.state = end;
   await clock.advance(100);
   expect(asked).toEqual([1]);
 });
