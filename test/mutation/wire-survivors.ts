@@ -32,6 +32,16 @@ export const WIRE_SURVIVORS: readonly Survivor[] = [
     "''",
     '"Stryker was here!"',
   ]),
+  survivorsOf('wire/follow/unanswered', 'the first ReadyForQuery sets it', ['false', 'true']),
+  survivorsOf('wire/follow/unanswered', 'only a goodbye has none, and nothing comes behind it', [
+    'kind === NONE',
+    'false',
+  ]),
+  survivorsOf('wire/follow/unanswered', 'a server ends a session that sends anything else amid a COPY', [
+    'kind === SYNC || kind === COPY_END',
+    'true',
+  ]),
+  survivorsOf('wire/follow/unanswered', 'it saves memory alone', ['this.#kinds.length > MOST / 256', 'false']),
   survivorsOf('wire/follow/first-request', 'each of these messages has a body', ['size < 0', 'size <= 0']),
   survivorsOf('wire/talk/rollback-question', 'it starts once, before the answer', [
     'this.#rollback?.run',

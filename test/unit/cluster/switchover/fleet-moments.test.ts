@@ -92,7 +92,7 @@ test('another primary, before a list has the schedule, is the next one', async (
   expect(await lab.end()).toMatchObject({ outcome: 'done', why: 'pg-2 is the primary', switch_ms: null });
 });
 
-test('it confirms when the primary has stopped, and clients that wait for another pool do not wait for it', async () => {
+test('it confirms when the primary has stopped, and clients of another pool do not wait for it', async () => {
   await scheduled();
   await lab.reach('hold');
   lab.tell({ kind: 'hold_started', pool: 'write', session: 8, cause: 'switchover' });
