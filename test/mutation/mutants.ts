@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CORE_SURVIVORS } from './core-survivors.ts';
+import { FOLLOW_SURVIVORS } from './follow-survivors.ts';
 import { MOVE_SURVIVORS } from './move-survivors.ts';
 import { readReport, scoreOf, unexplained } from './report.ts';
 import { SOCKET_SURVIVORS } from './socket-survivors.ts';
@@ -65,6 +66,7 @@ const results = readReport(mutated(), Number(values.every));
 const left = unexplained(results, [
   ...SURVIVORS,
   ...CORE_SURVIVORS,
+  ...FOLLOW_SURVIVORS,
   ...MOVE_SURVIVORS,
   ...SOCKET_SURVIVORS,
   ...WIRE_SURVIVORS,

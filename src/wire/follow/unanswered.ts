@@ -183,8 +183,6 @@ export class UnansweredMessages {
         if (this.#isOpen) this.#isDiscarding = true;
         else this.#strays += 1;
         break;
-      case SYNC:
-        break;
       default:
         if (taken > 0) this.#otherwise = this.#failedBefore(taken);
         this.#discard();

@@ -52,7 +52,7 @@ test('a table that comes during the check tells nothing of the switchover', asyn
 test.each([
   ['the operator', 10_000],
   ['the end of the program', 2_000],
-])('the schedule is to be taken back, and the cluster does not answer: %s waits for %d ms', async (by, limitMs) => {
+])('the schedule is to be taken back, and no answer comes: %s waits for %d ms', async (by, limitMs) => {
   await scheduled(20_000);
   lab.takenBack = new Promise(() => {});
   if (by === 'the operator') lab.operations.cancel(lab.document().id, by);
@@ -71,7 +71,7 @@ test('a request without an answer, and without a schedule on a list, is taken ba
   expect(lab.asked.at(-1)).toEqual({ kind: 'cancel_switchover' });
 });
 
-test('a schedule whose request has no answer counts, and so does the moment at which the primary stops meanwhile', async () => {
+test('a schedule counts whose request has no answer, and so does the moment at which the primary stops', async () => {
   lab.start({ fleet: true });
   await lab.reach('schedule');
   lab.listSchedule(lab.clock.now() + 4_000);
@@ -92,7 +92,7 @@ test('another primary, before a list has the schedule, is the next one', async (
   expect(await lab.end()).toMatchObject({ outcome: 'done', why: 'pg-2 is the primary', switch_ms: null });
 });
 
-test('it confirms when the primary has stopped, and clients that wait for another pool do not wait for it', async () => {
+test('it confirms when the primary has stopped, and clients of another pool do not wait for it', async () => {
   await scheduled();
   await lab.reach('hold');
   lab.tell({ kind: 'hold_started', pool: 'write', session: 8, cause: 'switchover' });

@@ -118,6 +118,28 @@ describe('a COPY that fails may have taken the Sync that was sent ahead, or not:
     ]);
   });
 
+  test('an error before the next end shows that as well', () => {
+    play(aStarted(), [
+      ['C', [...AHEAD, SYNC, SYNC], 'busy'],
+      ['B', [...FAILED, READY], 'busy'],
+      ['B', [ERROR, READY], 'busy'],
+      ['B', [READY], 'idle'],
+    ]);
+  });
+
+  test('a batch behind it is open, and another end of its data is none', () => {
+    play(aStarted(), [
+      ['C', [...AHEAD, PARSE, FLUSH], 'busy'],
+      ['B', [...FAILED, READY, aMessage('1')], 'busy'],
+      ['C', [SYNC], 'busy'],
+      ['B', [READY], 'idle'],
+    ]);
+    play(aStarted(), [
+      ['C', [...AHEAD, COPY_DONE], 'busy'],
+      ['B', [...FAILED, READY], 'idle'],
+    ]);
+  });
+
   test('two ends show that it has taken none of two', () => {
     play(aStarted(), [
       ['C', [PARSE, BIND, EXECUTE, SYNC, SYNC, COPY_DATA, COPY_DONE, PARSE, BIND, EXECUTE, SYNC], 'busy'],
@@ -166,6 +188,13 @@ test('the end of a COPY that never began has no answer, and what comes behind it
     ['C', [QUERY, COPY_DONE, PARSE, FLUSH], 'busy'],
     ['B', [COMMAND_COMPLETE, READY], 'busy'],
     ['B', [aMessage('1')], 'idle'],
+  ]);
+});
+
+test('the end of a batch is the end, whatever the server left out', () => {
+  play(aStarted(), [
+    ['C', [PARSE, BIND, SYNC], 'busy'],
+    ['B', [READY], 'idle'],
   ]);
 });
 

@@ -154,7 +154,7 @@ test('a text in parts is read as one', () => {
   }
 });
 
-/** Of a text that comes in two parts. */
+/** A text that comes in two parts. */
 function readParts(first: string, second: string): StatementTexts {
   const found = new StatementTexts();
   found.read(Buffer.from(first), 0, first.length);
