@@ -113,4 +113,14 @@ export const FOLLOW_SURVIVORS: readonly Survivor[] = [
   ]),
   survivorsOf('wire/follow/login-transcript', 'behind a size that is missing is nothing', ['-1', '+1']),
   survivorsOf('wire/follow/login-transcript', 'its request has a salt', ['this.#salt === undefined', 'false']),
+  survivorsOf(
+    'wire/follow/transaction-watch',
+    'they are judged sooner, or later: only memory differs',
+    ['this.#texts.length === MOST_TEXTS', 'true'],
+    ['this.#texts.length === MOST_TEXTS', 'false'],
+    ['this.#texts.length === MOST_TEXTS', 'this.#texts.length !== MOST_TEXTS'],
+    ['this.#judge();', ';'],
+  ),
+  survivorsOf('wire/follow/transaction-watch', 'a text that ends nothing', ['[]', '["Stryker was here"]']),
+  survivorsOf('wire/follow/transaction-watch', 'no statement has that name', ["''", '"Stryker was here!"']),
 ].flat();

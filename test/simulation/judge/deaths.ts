@@ -13,15 +13,16 @@ function unprovenDeaths({ events, observer, cluster }: Scene): readonly string[]
     const { member, pool } = event;
     const told = observer.answers.filter((one) => one.run === run && one.member === member && one.at <= at);
     // It said yes to no check since then. A document that an operation reads is no sign of life, nor is another server.
-    const isItsOwn = (body: string): boolean => {
-      const [, identifier = cluster.systemIdentifier] = IDENTIFIER.exec(body) ?? [];
-      return identifier === cluster.systemIdentifier;
-    };
     const isYes = ({ path, result }: (typeof told)[number]): boolean =>
-      result.kind === 'answered' && result.status === 200 && !DOCUMENTS.has(path) && isItsOwn(result.body);
+      result.kind === 'answered' && result.status === 200 && !DOCUMENTS.has(path) && isOf(cluster, result.body);
     const refusal = told.findLastIndex(({ result }) => result.kind === 'refused');
     const yes = told.findLastIndex(isYes);
     const isProven = refusal > yes;
     return isProven ? [] : [`pointsman ${run} takes ${member} for dead in pool ${pool}, and no port of it refused`];
   });
+}
+
+function isOf({ systemIdentifier }: Scene['cluster'], body: string): boolean {
+  const [, identifier = systemIdentifier] = IDENTIFIER.exec(body) ?? [];
+  return identifier === systemIdentifier;
 }
