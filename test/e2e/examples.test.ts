@@ -33,7 +33,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
     /there are no incidents/,
   'pointsman incidents show 2026-11-22-1 --json': /unknown incident 2026-11-22-1: the incidents are \(none\)/,
   'pointsman sessions move 17': /the configuration has no section `moves`/,
-  'pointsman sessions move 17 18': /the configuration has no section `moves`/,
+  'pointsman sessions move 17 18 --abort': /the configuration has no section `moves`/,
   'pointsman explain 10.0.0.5:51234': /no session of 10.0.0.5:51234: it has ended, or never existed/,
   'pointsman kill 17': /no session 17: it has ended, or never existed/,
   'pointsman kill 17 18 --dry-run': /no session 18: it has ended, or never existed/,
