@@ -61,7 +61,7 @@ export class Continuity implements Tap, LastStateOptions {
   }
 
   fromServer(chunk: Uint8Array): Uint8Array | undefined {
-    const isLast = this.#keeping !== undefined || this.isIdle() || (mayBegin(chunk) && this.#isVoid());
+    const isLast = this.#keeping !== undefined || this.isIdle() || (mayBegin(chunk) && this.#known() !== undefined);
     const passing = isLast ? this.#words.take(chunk) : chunk;
     if (passing === undefined) {
       this.#keep();
@@ -173,16 +173,16 @@ export class Continuity implements Tap, LastStateOptions {
   /** As the session was between two transactions, where the open one is lost with its server. */
   #known(): StateReport | undefined {
     if (this.isIdle()) return this.#state.known();
-    return this.#isVoid() ? this.#state.beforeTransaction() : undefined;
+    return this.#canTell() ? this.#state.beforeTransaction() : undefined;
   }
 
-  /** An open transaction cannot have been committed: nobody has asked for that, and its server has answered as much. */
-  #isVoid(): boolean {
+  /** An error of ours can end the open transaction. */
+  #canTell(): boolean {
     const { mover, conversation } = this.#parts;
     if (mover.policy()?.onStays !== 'abort') return false;
     const activity = conversation.activity();
     if (activity === 'in_transaction' || activity === 'in_failed_transaction') return true;
-    return conversation.follower()?.mayFailOnce() === true && !this.#state.mayEndTransaction();
+    return conversation.follower()?.mayFailOnce() === true;
   }
 
   /** A statement that runs fails with its transaction. */

@@ -8,7 +8,6 @@ import type { CarriedState, Movability } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
 import type { Effect } from '../../wire/follow/statement-effect.ts';
 import type { StatementWatch } from '../../wire/follow/statement-watch.ts';
-import type { OpenTransaction } from '../../wire/follow/transaction-watch.ts';
 import { packState, unpackState } from './packed-state.ts';
 
 /** The session. */
@@ -67,20 +66,11 @@ export class LastState {
     return this.#unlessLeft(this.#watch.effect());
   }
 
-  /** As it was when the transaction began that is open. Undefined: as for `known`, or it is not as before any more. */
+  /** As it was before the open transaction. Undefined: as for `known`, or the transaction may be more than void. */
   beforeTransaction(): StateReport | undefined {
     const report = this.#unlessLeft(this.#watch.effectBefore());
-    return report === undefined || this.#transaction(report).isLasting ? undefined : report;
-  }
-
-  /** A statement of the open transaction may end it. */
-  mayEndTransaction(): boolean {
-    const report = this.#unlessLeft(this.#watch.effectBefore());
-    return report === undefined || this.#transaction(report).mayEnd;
-  }
-
-  #transaction({ state }: StateReport): OpenTransaction {
-    return this.#watch.transaction.judged((name) => state.prepared.find((one) => one.name === name)?.statement);
+    const textOf = (name: string) => report?.state.prepared.find((one) => one.name === name)?.statement;
+    return this.#watch.transaction.isVoid(textOf) ? report : undefined;
   }
 
   #unlessLeft(effect: Effect): StateReport | undefined {

@@ -114,9 +114,9 @@ export const LOAD_BEARING_LINES: readonly LoadBearingLine[] = [
   {
     name: 'the COMMIT that a lost server may have run',
     guarantee: 'G24',
-    file: 'proxy/moves/continuity.ts',
-    line: 'return conversation.follower()?.mayFailOnce() === true && !this.#state.mayEndTransaction();',
-    without: 'return conversation.follower()?.mayFailOnce() === true;',
+    file: 'wire/follow/transaction-watch.ts',
+    line: 'this.#isLasting ||= (COMMENT.test(text) ? ENDS_ANYWHERE : ENDS_FIRST).test(text);',
+    without: '',
   },
   {
     name: 'a handover ends where the next primary is proven',

@@ -56,11 +56,7 @@ class Dialogue {
   }
 
   isLasting(): boolean {
-    return this.watch.transaction.judged((name) => PREPARED[name]).isLasting;
-  }
-
-  mayEnd(): boolean {
-    return this.watch.transaction.judged((name) => PREPARED[name]).mayEnd;
+    return !this.watch.transaction.isVoid((name) => PREPARED[name]);
   }
 }
 
@@ -79,7 +75,7 @@ describe('a rollback undoes', () => {
 
   test('what a statement did that was prepared before', () => {
     const dialogue = new Dialogue().asks(bind('s1'), EXECUTE, SYNC).says(aMessage('2'), tag('INSERT 0 1'), IN_BLOCK);
-    expect([dialogue.isLasting(), dialogue.mayEnd()]).toEqual([false, false]);
+    expect(dialogue.isLasting()).toBe(false);
   });
 
   test('what one without a name did', () => {
@@ -112,6 +108,9 @@ describe('a rollback does not undo, or it is not known', () => {
     ['vacuum t', 'VACUUM'],
     ['commit and chain', 'COMMIT'],
     ['rollback and chain', 'ROLLBACK'],
+    ['rollback; begin', 'BEGIN'],
+    ['create index concurrently i on t (a)', 'CREATE INDEX'],
+    ['alter table t detach partition p concurrently', 'ALTER TABLE'],
     [`select '${'x'.repeat(10_000)}'`, 'SELECT 1'],
   ])('%.50s', (text, command) => {
     expect(new Dialogue().runs(text, command).isLasting()).toBe(true);
@@ -137,21 +136,21 @@ describe('a rollback does not undo, or it is not known', () => {
   ])('one whose name %s', (_, text, at, size) => {
     const watch = new StatementWatch();
     watch.binds(Buffer.from(text), at, size);
-    expect(watch.transaction.judged((name) => PREPARED[name]).isLasting).toBe(true);
+    expect(watch.transaction.isVoid((name) => PREPARED[name])).toBe(false);
   });
 
   test('one without a name, in the shortest Bind', () => {
     const watch = new StatementWatch();
     watch.parses(Buffer.from('\0select a from t\0'), 0, 18);
     watch.binds(Buffer.from('\0\0'), 0, 2);
-    expect(watch.transaction.judged(() => undefined).isLasting).toBe(false);
+    expect(watch.transaction.isVoid(() => undefined)).toBe(true);
   });
 
   test('more different prepared ones than are kept', () => {
     const { watch } = new Dialogue().asks(...Array.from({ length: 64 }, (_, at) => bind(`n${at}`)));
-    expect(watch.transaction.judged(() => 'select 1').isLasting).toBe(false);
+    expect(watch.transaction.isVoid(() => 'select 1')).toBe(true);
     const other = new Dialogue().asks(...Array.from({ length: 65 }, (_, at) => bind(`n${at}`)));
-    expect(other.watch.transaction.judged(() => 'select 1').isLasting).toBe(true);
+    expect(other.watch.transaction.isVoid(() => 'select 1')).toBe(false);
   });
 });
 
@@ -161,29 +160,29 @@ describe('between two transactions', () => {
     ['a text that was too long', (watch: TransactionWatch) => watch.reads(undefined)],
     ['a statement with a name', (watch: TransactionWatch) => watch.binds('s2')],
     ['a lasting effect', (watch: TransactionWatch) => watch.lasts()],
-    ['a text that was judged', (watch: TransactionWatch) => (watch.reads('commit and chain'), watch.judged(() => ''))],
+    ['a text that was judged', (watch: TransactionWatch) => (watch.reads('commit and chain'), watch.isVoid(() => ''))],
   ])('%s is forgotten', (_, happens) => {
     const watch = new TransactionWatch();
     happens(watch);
     watch.settles();
-    expect(watch.judged((name) => PREPARED[name])).toEqual({ isLasting: false, mayEnd: false });
+    expect(watch.isVoid((name) => PREPARED[name])).toBe(true);
   });
 
   test('a statement without a name is one of before', () => {
     const watch = new TransactionWatch();
     watch.reads('select 1', true);
     watch.binds('');
-    expect(watch.judged(() => undefined)).toEqual({ isLasting: false, mayEnd: false });
+    expect(watch.isVoid(() => undefined)).toBe(true);
     watch.settles();
     watch.binds('');
-    expect(watch.judged(() => undefined).isLasting).toBe(true);
+    expect(watch.isVoid(() => undefined)).toBe(false);
   });
 
   test('all is forgotten', () => {
     const dialogue = new Dialogue().runs('select pg_advisory_lock(1)', 'SELECT 1');
     dialogue.asks(query('commit')).says(tag('COMMIT'), IDLE);
     dialogue.asks(query('begin')).says(tag('BEGIN'), IN_BLOCK);
-    expect([dialogue.isLasting(), dialogue.mayEnd()]).toEqual([false, false]);
+    expect(dialogue.isLasting()).toBe(false);
   });
 
   test('the effect of what came before stays apart', () => {
@@ -221,7 +220,7 @@ describe('a statement in progress', () => {
     ['/* a */ select 1', false],
   ])('%s', (text, mayEnd) => {
     const dialogue = new Dialogue().asks(query(text));
-    expect([dialogue.follower.mayFailOnce(), dialogue.mayEnd()]).toEqual([true, mayEnd]);
+    expect([dialogue.follower.mayFailOnce(), dialogue.isLasting()]).toEqual([true, mayEnd]);
   });
 
   const insert = query('insert into t values (1)');
@@ -247,36 +246,36 @@ describe('a statement in progress', () => {
 test('a text that is too long may be anything', () => {
   const watch = new TransactionWatch();
   watch.reads(undefined);
-  expect(watch.judged(() => undefined)).toEqual({ isLasting: true, mayEnd: true });
+  expect(watch.isVoid(() => undefined)).toBe(false);
 });
 
 test('a statement of before counts behind one without a name', () => {
   const watch = new TransactionWatch();
   watch.reads('select 1', true);
   watch.binds('s2');
-  expect(watch.judged((name) => PREPARED[name]).isLasting).toBe(true);
+  expect(watch.isVoid((name) => PREPARED[name])).toBe(false);
 });
 
 test('a Query is no statement without a name', () => {
   const watch = new TransactionWatch();
   watch.reads('select 1');
   watch.binds('');
-  expect(watch.judged(() => undefined)).toEqual({ isLasting: true, mayEnd: true });
+  expect(watch.isVoid(() => undefined)).toBe(false);
 });
 
 test('a statement of before that was prepared may end the transaction', () => {
   const watch = new TransactionWatch();
   watch.binds('ending');
-  expect(watch.judged(() => 'commit')).toEqual({ isLasting: false, mayEnd: true });
+  expect(watch.isVoid(() => 'commit')).toBe(false);
   expect(
-    watch.judged(() => undefined),
+    watch.isVoid(() => undefined),
     'judged once',
-  ).toEqual({ isLasting: false, mayEnd: true });
+  ).toBe(false);
 });
 
 test('its names are judged by the statements of that moment', () => {
   const watch = new TransactionWatch();
   watch.binds('');
   watch.binds('s1');
-  expect(watch.judged((name) => PREPARED[name])).toEqual({ isLasting: true, mayEnd: true });
+  expect(watch.isVoid((name) => PREPARED[name])).toBe(false);
 });
