@@ -90,6 +90,7 @@ describe('the state before the open transaction', () => {
   ].map((one) => ({ ...one, parameterTypes: [], resultColumns: undefined, isFromSql: false }));
 
   it('is not known before the first answer', () => {
+    lab.sends(bindOf('writes'));
     expect(lab.known.beforeTransaction()).toBeUndefined();
   });
 
