@@ -16,17 +16,20 @@ async function write(client: Client, what: string): Promise<void> {
 }
 
 const [kind = 'serve'] = process.argv.slice(2);
+const isJob = kind === 'job' || kind === 'failing-job';
 const session = await connected();
-await write(session, `${kind}: first`);
-if (kind === 'job' || kind === 'failing-job') {
-  await session.end();
-  process.exitCode = kind === 'job' ? 0 : 1;
-} else {
-  // Also when the player itself is gone.
-  process.stdin.once('close', () => process.exit(3)).resume();
+if (!isJob) {
+  // Before the row that a test waits for: the test sends SIGTERM as soon as it sees the row.
   process.on('SIGTERM', () => {
     if (kind === 'serve') void parting();
   });
+  // Also when the player itself is gone.
+  process.stdin.once('close', () => process.exit(3)).resume();
+}
+await write(session, `${kind}: first`);
+if (isJob) {
+  await session.end();
+  process.exitCode = kind === 'job' ? 0 : 1;
 }
 
 async function parting(): Promise<void> {

@@ -153,9 +153,7 @@ describeUnless(missingForSandbox, 'transactions that a handover ends', () => {
     await login.server.query("alter system set synchronous_standby_names = 'nobody'");
     try {
       await login.server.query('select pg_reload_conf()');
-      const shown = async (): Promise<boolean> =>
-        JSON.stringify(await login.server.query('show synchronous_standby_names')).includes('nobody');
-      await until('the setting', shown, PATIENCE_MS);
+      await commitsWait();
       const committed = codeOf(client.query('commit'));
       await until('its wait', async () => (await active('commit')) === 1, PATIENCE_MS);
       lab.decide({ write: leaving() });
@@ -253,8 +251,19 @@ describeUnless(missingForSandbox, 'transactions that a handover ends', () => {
     return (await login.server.query(text)).length;
   }
 
-  async function connect(): Promise<Client> {
-    const client = new Client({ ...lab.address('write'), user: 'mover', database: 'postgres' });
+  /** Commits wait once the checkpointer has read the setting; what a session shows is its own reading. */
+  async function commitsWait(): Promise<void> {
+    const direct = await connect(login.server);
+    let probing: Promise<unknown> | undefined;
+    const isWaiting = async (): Promise<boolean> => {
+      probing ??= codeOf(direct.query('insert into told values (6)')).then(() => (probing = undefined));
+      return (await login.server.query("select from pg_stat_activity where wait_event = 'SyncRep'")).length === 1;
+    };
+    await until('a commit that waits', isWaiting, PATIENCE_MS);
+  }
+
+  async function connect({ host, port } = lab.address('write')): Promise<Client> {
+    const client = new Client({ host, port, user: 'mover', database: 'postgres' });
     client.on('error', () => {});
     clients.push(client);
     await client.connect();
