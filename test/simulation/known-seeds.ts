@@ -18,4 +18,5 @@ export const KNOWN_SEEDS: readonly { readonly seed: number; readonly found: stri
   { seed: 5609, found: 'a judge: a document that an operation reads is no sign of life' },
   { seed: 5808, found: 'a judge: a yes of another cluster is no sign of life' },
   { seed: 5822, found: 'a judge: an error of ours may begin with the bytes of one of the server' },
+  { seed: 6538, found: 'a judge: a manager whose wall clock went back believes in its old lease' },
 ];

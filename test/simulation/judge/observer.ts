@@ -88,9 +88,7 @@ export class Observer {
     const { now, schedule } = this.#world;
     const member = this.#cluster.primary();
     this.samples.push({ at: now(), primary: member && { name: member.name, ...placeOf(member) } });
-    for (const { name, manager } of this.#cluster.members) {
-      if (manager.api.fault?.kind === 'lie') this.#liedAt.set(name, now());
-    }
+    for (const member of this.#cluster.members) if (lies(member)) this.#liedAt.set(member.name, now());
     schedule(EACH_MS, () => this.start());
   }
 
@@ -124,9 +122,10 @@ export class Observer {
   }
 
   #strays(host: string, session: string, isOpening: boolean): void {
-    const member = this.#memberAt(host)?.name;
+    const found = this.#memberAt(host);
     const at = this.#world.now();
-    if (member === undefined) return;
+    if (found === undefined || lies(found)) return;
+    const member = found.name;
     const withoutLockMs = withoutLockFor(member, at, this.#cluster.store.leases());
     const afterMs = Math.min(withoutLockMs, at - (this.#liedAt.get(member) ?? -Infinity));
     if (afterMs > 0) this.strays.push({ at, member, session, afterMs, isOpening });
@@ -135,6 +134,11 @@ export class Observer {
   #memberAt(host: string): SimulatedCluster['members'][number] | undefined {
     return this.#cluster.members.find((one) => one.host.address === host);
   }
+}
+
+/** A manager takes its lease for a time of its wall clock, as Patroni does: a clock that goes back makes it longer. */
+function lies({ manager, host }: SimulatedCluster['members'][number]): boolean {
+  return manager.api.fault?.kind === 'lie' || (host.steppedByMs < 0 && manager.view().isLeader);
 }
 
 function placeOf({ server }: SimulatedCluster['members'][number]): Place {

@@ -57,6 +57,8 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   /** The local clock: `at` local milliseconds at the true time `since`. */
   #monotonic: { at: number; since: number; rate: number };
   #wall = { at: Date.UTC(2026, 0, 1), since: 0 };
+  /** All steps of the wall clock together. Milliseconds. */
+  steppedByMs = 0;
   /** Timers are late by so much at most. Milliseconds. */
   #mostLate = 0;
   #busyUntil = -Infinity;
@@ -85,6 +87,7 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   /** Somebody, or NTP, sets the clock. */
   stepWallClock(byMs: number): void {
     this.#wall = { at: this.wallClock() + byMs, since: this.now() };
+    this.steppedByMs += byMs;
   }
 
   /** The monotonic clock runs so fast from now on: 1.001 gains a millisecond in a second. */
