@@ -3,6 +3,7 @@
 import { createLongOperations, type AppOperations } from '../../../src/app/long-operations.ts';
 import type { Machine } from '../../../src/app/machine.ts';
 import { reload, type ReloadResult } from '../../../src/app/reload.ts';
+import { takingTurns } from '../../../src/model/taking-turns.ts';
 import { createCore, type RoutingCore } from '../../../src/app/routing-core.ts';
 import { clusterControl } from '../../../src/app/cluster-control.ts';
 import type { OperationResult } from '../../../src/documents/cluster-documents.ts';
@@ -67,6 +68,8 @@ export class SimulatedPointsman {
   drainedAt: number | undefined;
   stoppedAt: number | undefined;
   readonly reloads: Reload[] = [];
+  /** As the app: its start and its reloads. */
+  readonly #inTurn = takingTurns();
 
   constructor({ world, host, file, onEvent, witness }: PointsmanOptions) {
     this.host = host;
@@ -101,7 +104,16 @@ export class SimulatedPointsman {
     return this.#operations.admin;
   }
 
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    return this.#inTurn(() => this.#start());
+  }
+
+  /** SIGHUP. It may be a file that no Pointsman can use. */
+  reload(file: PointsmanOptions['file']): Promise<void> {
+    return this.#inTurn(() => this.#reload(file));
+  }
+
+  async #start(): Promise<void> {
     const { proxy, monitor } = this.parts;
     const bound = await proxy.listen();
     if (bound.kind === 'failed') throw new Error(bound.message);
@@ -109,8 +121,7 @@ export class SimulatedPointsman {
     this.#world.note(`${this.host.name} listens`);
   }
 
-  /** SIGHUP. It may be a file that no Pointsman can use. */
-  async reload(file: PointsmanOptions['file']): Promise<void> {
+  async #reload(file: PointsmanOptions['file']): Promise<void> {
     // A killed process takes no signal.
     if (this.isKilled) return;
     const { core, events, branches, connect } = this.#core;
