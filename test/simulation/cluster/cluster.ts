@@ -89,7 +89,8 @@ export class SimulatedCluster {
   readonly storeService: StoreService;
   readonly ledger = new Ledger();
   /** Other clusters that have had the address of a member. */
-  readonly strangers: SimulatedCluster[] = [];
+  /** `since`: true milliseconds. */
+  readonly strangers: { readonly cluster: SimulatedCluster; readonly since: number }[] = [];
   readonly #timeline: number;
   readonly #world: World;
 
@@ -169,7 +170,7 @@ export class SimulatedCluster {
       hosts: [member.host],
       firstAddress: 101 + 10 * this.strangers.length,
     });
-    this.strangers.push(other);
+    this.strangers.push({ cluster: other, since: this.#world.now() });
     other.start();
     return () => {
       for (const stranger of other.members) stranger.remove();

@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/model/instant.ts';
 import type { Witness } from '../pointsman/simulated-pointsman.ts';
 
 export interface EvidenceLimits {
-  /** The answers of another cluster are no evidence. */
+  /** An answer of another cluster is a no. */
   readonly systemIdentifier: string;
   readonly writeMaxAgeMs: number;
   readonly silenceGraceMs: number;
@@ -58,7 +58,9 @@ export class EvidenceWitness implements Witness {
     if (result.kind === 'refused') this.#evidence.set(host, { ...before, refusedAt: this.#clock.now() });
     if (result.kind !== 'answered' || this.#gone.has(host)) return;
     const node = nodeOf(result.body);
-    if (node === undefined || node.systemIdentifier !== this.#limits.systemIdentifier) return;
+    if (node?.systemIdentifier === undefined) return;
+    const isOther = node.systemIdentifier !== this.#limits.systemIdentifier;
+    if (isOther) return void this.#evidence.set(host, { ...before, noAt: this.#clock.now() });
     const isPrimary = result.status === 200 && node.role === 'primary' && node.state === 'running';
     const isNo = node.role === 'replica' || (path.startsWith('/primary') && result.status === 503);
     const timeline = node.timeline ?? before.timeline;
