@@ -7,7 +7,7 @@ import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { HoldCause } from './routing-table.ts';
 import { isOfLeader, isOfPrimary } from './primary-pools.ts';
 import { isDead, type CheckRecord, type IdentityMismatch, type MemberRecord, type StandbyReport } from './snapshot.ts';
-import { dead, isKeptSince, leave, notAsked, silence, untilGrace } from './standing.ts';
+import { checkOf, dead, isKeptSince, leave, notAsked, silence, untilGrace } from './standing.ts';
 import type { Leave, PoolCase, Standing, Standings } from './standing.ts';
 import type { Why } from './why.ts';
 
@@ -54,7 +54,7 @@ export function decideExclusive(of: PoolCase): ExclusiveDecision {
   for (const [name, record] of snapshot.members) {
     const standing = standingOf(record, of, election);
     standings.set(name, standing);
-    if (isHolder(standing, record.checks.get(pool.check.text), election.floor)) holders.push(name);
+    if (isHolder(standing, checkOf(record, pool), election.floor)) holders.push(name);
   }
   const isOpen = election.winner !== undefined && standings.get(election.winner)?.kind === 'open';
   const isRecovering = [...standings.values()].some(({ why }) => why.code === 'in_recovery');
@@ -102,7 +102,7 @@ function isVouched(
 function freshCandidates({ policy: { probe }, snapshot, pool, ages }: PoolCase): readonly PoolCandidate[] {
   const candidates: PoolCandidate[] = [];
   for (const [name, record] of snapshot.members) {
-    const check = record.checks.get(pool.check.text);
+    const check = checkOf(record, pool);
     if (check?.verdict.kind !== 'positive' || record.mismatch !== undefined || isDead(record)) continue;
     if (!ages.isYoung(provenAt(record, check, probe), probe.writeMaxAgeMs)) continue;
     candidates.push({ name, timeline: check.positiveTimeline, since: check.positiveSince ?? check.at });
@@ -129,7 +129,7 @@ function findWinner({ snapshot, pool }: PoolCase, candidates: readonly PoolCandi
 function standingOf(record: MemberRecord, of: PoolCase, election: Election): Standing {
   const { pool, ages } = of;
   const { probe } = of.policy;
-  const check = record.checks.get(pool.check.text);
+  const check = checkOf(record, pool);
   if (isDead(record)) return dead(record);
   if (record.mismatch?.isOtherSystem === true) return ofOtherSystem(record.mismatch);
   if (check === undefined) return notAsked(record, of);

@@ -9,6 +9,7 @@ import { withoutStandstill } from './replay-standstill.ts';
 import { isStale } from './staleness.ts';
 import { isDead, type CheckRecord, type MemberRecord, type Position } from './snapshot.ts';
 import {
+  checkOf,
   dead,
   isKeptSince,
   leave,
@@ -40,7 +41,7 @@ function standingOf(record: MemberRecord, of: PoolCase, primary: readonly Positi
   if (isDead(record)) return dead(record);
   const { mismatch } = record;
   if (mismatch !== undefined) return leave('removed', { code: 'other_cluster', detail: mismatch.detail });
-  const check = record.checks.get(pool.check.text);
+  const check = checkOf(record, pool);
   if (check === undefined) return notAsked(record, of);
   if (!isKeptSince(record.answeredAt, record, of)) return leave('silent', silence(record));
   if (!check.up) return down(check);

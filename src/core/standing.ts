@@ -3,7 +3,7 @@ import { isOperation, type EvictionCause } from '../model/close-reason.ts';
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { LeaveMode, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
-import type { MemberRecord, Snapshot } from './snapshot.ts';
+import type { CheckRecord, MemberRecord, Snapshot } from './snapshot.ts';
 import type { Why } from './why.ts';
 
 export type Standing =
@@ -65,6 +65,15 @@ export function dead(record: MemberRecord): Leave {
 export function notAsked(record: MemberRecord, of: PoolCase): Standing {
   const isKept = record.probedAt === undefined || isKeptSince(record.answeredAt, record, of);
   return untilGrace(isKept, neverAnswered(record));
+}
+
+/**
+ * The record of the pool's check. Undefined: the member was not asked, or its ports refused, which was a no to every
+ * check, and it has answered another one since.
+ */
+export function checkOf({ checks, answeredAt = -Infinity }: MemberRecord, pool: PoolPolicy): CheckRecord | undefined {
+  const check = checks.get(pool.check.text);
+  return check?.verdict.why.code === 'refused' && answeredAt > check.at ? undefined : check;
 }
 
 /** Evidence of the instant `at` still keeps the live sessions. */

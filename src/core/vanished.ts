@@ -1,6 +1,6 @@
 // A member of a shared pool whose host vanished: its API and its PostgreSQL port were silent for several probes in a
-// row. Its sessions would hang until silence_grace, so they end at once, provided that another member answers then, or
-// has answered since. When no member answers, the fault is probably on this machine (G12).
+// row. Its sessions would hang until silence_grace, so they end as soon as another member has answered a probe that
+// began with the last of these or later. Until then the fault may be on this machine (G12).
 import type { Instant } from '../model/instant.ts';
 import type { ProbePolicy } from '../model/policy.ts';
 import type { PoolDecision } from './routing-table.ts';
@@ -17,8 +17,7 @@ export function withoutVanished(
   const open = [...standings].flatMap(([name, { kind }]) => (kind === 'open' ? [name] : []));
   const behind = fallback?.route.kind === 'open' ? fallback.route.targets.map(({ member }) => member) : [];
   const others = [...open, ...behind].flatMap((name) => snapshot.members.get(name) ?? []);
-  const hasAnswered = (since: Instant): boolean =>
-    others.some(({ failure, answeredAt = -Infinity }) => failure === undefined || answeredAt >= since);
+  const hasAnswered = (since: Instant): boolean => others.some(({ answeredAt = -Infinity }) => answeredAt >= since);
   return mapStandings(standings, (standing, name) => {
     const record = snapshot.members.get(name);
     // The member that serves an exclusive pool is judged by that pool's clocks.

@@ -104,13 +104,17 @@ export class DiscoveryLoop {
 
   /** Requests another member's document: its leader is a witness for a refused primary. */
   seekLeader(not: MemberName): void {
-    if (!this.#isVouching && !this.#isStopped) void this.#discoverFrom(not);
+    if (this.#isVouching || this.#isStopped) return;
+    void this.#discoverFrom(not).then((found) => found && this.#reportLeader(found));
   }
 
   async #vouch(member: MemberName): Promise<void> {
     const found = await this.#discoverFrom(member);
-    if (found === undefined || runningLeader(found) !== member) return;
-    this.#options.onObservation({ kind: 'vouch', member, by: found.by, startedAt: found.startedAt });
+    if (found === undefined) return;
+    const { by, startedAt } = found;
+    // First: a decision about the leader alone could end sessions by the clock, which this vouch keeps.
+    if (runningLeader(found) === member) this.#options.onObservation({ kind: 'vouch', member, by, startedAt });
+    this.#reportLeader(found);
   }
 
   /** One request at a time. Undefined: no answer, or an answer from before `startAnew`. */
@@ -120,9 +124,7 @@ export class DiscoveryLoop {
     const found = await this.#options.discover({ not });
     if (generation !== this.#generation) return undefined;
     this.#isVouching = false;
-    if (found.kind === 'failed') return undefined;
-    this.#reportLeader(found);
-    return found;
+    return found.kind === 'failed' ? undefined : found;
   }
 
   #reportLeader(found: MemberList): void {

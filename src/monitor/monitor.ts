@@ -247,6 +247,9 @@ export class Monitor {
   #takeProbe(observation: ProbeObservation, durationMs: number): void {
     this.#options.onEvent(probeEvent(observation, durationMs));
     this.#take(observation);
+    // Another member's answer tells that the host has vanished, and not the network of this one.
+    const hasVanished = this.#snapshot.members.get(observation.member)?.failure?.vanishedAt === observation.startedAt;
+    if (hasVanished) this.#probers.soon(this.#policy.probe.urgent.intervalMs);
     const doubtful = this.#pace.answered(observation.member);
     if (doubtful !== undefined) this.#discovery.seekVouch(doubtful);
   }

@@ -19,6 +19,9 @@ export const KNOWN_SEEDS: readonly { readonly seed: number; readonly found: stri
   { seed: 5808, found: 'a judge: a yes of another cluster is no sign of life' },
   { seed: 5822, found: 'a judge: an error of ours may begin with the bytes of one of the server' },
   { seed: 6538, found: 'a judge: a manager whose wall clock went back believes in its old lease' },
+  { seed: 6540, found: 'a member that had answered another check since was called dead' },
   { seed: 6590, found: 'the simulation: two reloads ran at once' },
+  { seed: 7237, found: 'a route closed by the clock although the answer that vouched for its member had come' },
   { seed: 8887, found: 'a judge: a server of another cluster had come since the last yes' },
+  { seed: 9761, found: 'a replica counted as vanished although the others had not answered since' },
 ];

@@ -53,7 +53,7 @@ export const probe = z.strictObject({
   silent_probes: key(
     countOr('off', 1, 100).prefault(3),
     `Existing sessions on a replica end earlier when its API and its PostgreSQL port were silent in this many probes in
-    a row, while another member answers. \`off\`: only \`silence_grace\` counts.`,
+    a row, and another member has answered since. \`off\`: only \`silence_grace\` counts.`,
   ),
   vouching: key(
     flag.default(true),

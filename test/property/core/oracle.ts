@@ -333,8 +333,8 @@ function refusesBoth({ outcome }: ProbeObservation): boolean {
 }
 
 /**
- * Readers that have not vanished. A vanished reader is silent at both ports for some probes while another member of the
- * pool or of its fallback answers, or has answered since.
+ * Readers that have not vanished. A vanished reader is silent at both ports for some probes, and another member of
+ * the pool or of its fallback has answered since the last of them began.
  */
 export function whoIsThere(
   { policy, history }: World,
@@ -348,11 +348,8 @@ export function whoIsThere(
     told.members
       .filter((member) => member.name === name)
       .flatMap(({ facts }) => facts.flatMap(({ probe }) => probe ?? []));
-  const answersSince = (at: number) => (name: MemberName) => {
-    const probes = probesOf(name);
-    const last = probes.findLast(isAnswered);
-    return last !== undefined && (last === probes.at(-1) || last.startedAt >= at);
-  };
+  const answersSince = (at: number) => (name: MemberName) =>
+    probesOf(name).some((probe) => isAnswered(probe) && probe.startedAt >= at);
   if (silentProbes === undefined) return readers;
   return readers.filter((name) => {
     // A probe that tells nothing counts for nothing. Once it has vanished, it is back by an answer alone.

@@ -1,7 +1,7 @@
 // A simulated machine: the sockets of its kernel, its clocks, and one process on it, which can be frozen. A crash ends
 // all of it without a word to anybody.
 import { AsyncResource } from 'node:async_hooks';
-import { Server, Socket, type ListenOptions, type ServerOpts, type SocketConstructorOpts } from 'node:net';
+import { Socket, type Server, type ServerOpts, type SocketConstructorOpts } from 'node:net';
 import type { Clock } from '../../../src/model/instant.ts';
 import type { Address } from '../../../src/model/member.ts';
 import type { PortState } from '../../../src/model/observation.ts';
@@ -10,6 +10,7 @@ import { askPort, request, SimulatedHttpServer, type AnswerHttp } from './http.t
 import { KernelHandle, ListenHandle, type HandleProcess, type SentBytes } from './kernel-handle.ts';
 import type { SimulatedNetwork } from './network.ts';
 import type { Random } from './random.ts';
+import { SimulatedServer } from './simulated-server.ts';
 import { ERRNO, type Lane, type TcpEnd, type TcpHost } from './tcp-end.ts';
 import type { Wiretap } from './wiretap.ts';
 
@@ -391,21 +392,5 @@ export class SimulatedHost implements TcpHost, HandleProcess {
           (this.#ports.get(number) ?? []).filter((other) => other !== accept),
         ),
     });
-  }
-}
-
-class SimulatedServer extends Server {
-  readonly #handle: (port: number, isShared: boolean) => ListenHandle;
-
-  constructor(options: ServerOpts, handle: (port: number, isShared: boolean) => ListenHandle) {
-    super(options);
-    this.#handle = handle;
-  }
-
-  override listen(...args: readonly unknown[]): this {
-    const [options, listening] = args;
-    const { port = 0, reusePort = false }: ListenOptions = Object(options);
-    if (typeof listening === 'function') this.once('listening', () => Reflect.apply(listening, this, []));
-    return super.listen(this.#handle(port, reusePort));
   }
 }

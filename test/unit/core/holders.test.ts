@@ -12,6 +12,7 @@ import {
   isPrimary,
   isReplica,
   openIn,
+  refused,
   routeOf,
   silent,
   standingIn,
@@ -27,6 +28,7 @@ function round(at: number): readonly Observation[] {
   return [isPrimary('pg-1', at), isReplica('pg-2', at), ...healthy];
 }
 
+const healthyAt = (at: number): Observation => answered({ at, check: HEALTH, body: { state: 'running' } });
 const landed: Observation = { kind: 'landing', member: 'pg-1', by: 'standby', startedAt: 200 };
 
 test.each<[string, number, readonly Observation[], readonly string[]]>([
@@ -36,6 +38,7 @@ test.each<[string, number, readonly Observation[], readonly string[]]>([
   ['two members claim to be the primary', 300, [isPrimary('pg-2', 200)], []],
   ['it has become a replica', 300, [isReplica('pg-1', 200)], ['pg-1', 'pg-2']],
   ['it is promoted, and serves nothing yet', 300, [answered({ at: 200, body: { role: 'replica' } })], ['pg-1', 'pg-2']],
+  ['it was dead, and lives', 3500, [refused({ at: 1000 }), healthyAt(2000), silent({ at: 3000 })], ['pg-1', 'pg-2']],
 ])('%s', (_, now, news, open) => {
   expect(openIn(aTable(POLICY, now, LIST, ...round(0), ...news), 'any')).toEqual(open);
 });

@@ -122,9 +122,11 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     expect(standingIn(before, 'read', 'pg-2')).toBe('open positive');
   });
 
-  test('leaves although the last answer of another one is older than its silence', () => {
-    const table = aTable(ALONE, 3100, ...ROUND, ...holes('pg-2', 1000, 2000, 3000), isReplica('pg-3', 2900));
-    expect(standingIn(table, 'read', 'pg-2')).toBe('leave silent vanished');
+  test('G12: stays until another one has answered a probe that began with the last silent one, or later', () => {
+    const history = [...ROUND, ...holes('pg-2', 1000, 2000, 3000), isReplica('pg-3', 2900)];
+    expect(standingIn(aTable(ALONE, 3100, ...history), 'read', 'pg-2')).toBe('open positive');
+    const told = aTable(ALONE, 3100, ...history, isReplica('pg-3', 3000));
+    expect(standingIn(told, 'read', 'pg-2')).toBe('leave silent vanished');
   });
 
   test('counts as dead when both of its ports refuse afterwards', () => {
