@@ -22,6 +22,7 @@ export const KNOWN_SEEDS: readonly { readonly seed: number; readonly found: stri
   { seed: 6540, found: 'a member that had answered another check since was called dead' },
   { seed: 6590, found: 'the simulation: two reloads ran at once' },
   { seed: 7237, found: 'a route closed by the clock although the answer that vouched for its member had come' },
+  { seed: 7711, found: 'a judge: every member had a new address, and nobody was left to tell it' },
   { seed: 8887, found: 'a judge: a server of another cluster had come since the last yes' },
   { seed: 9761, found: 'a replica counted as vanished although the others had not answered since' },
 ];

@@ -98,7 +98,7 @@ export class Observer {
       if (server.state() === 'primary' || server.state() === 'standby') this.served.add(name);
     }
     for (const [run, pointsman] of pointsmen.entries()) {
-      if (pointsman.isKilled || pointsman.drainedAt !== undefined) continue;
+      if (pointsman.isKilled || pointsman.drainedAt !== undefined || hasLostAll(pointsman, this.#cluster)) continue;
       const { pools } = pointsman.parts.monitor.table();
       for (const [pool, { route }] of pools) this.lastRoutes.push({ run, pool, route });
     }
@@ -134,6 +134,12 @@ export class Observer {
   #memberAt(host: string): SimulatedCluster['members'][number] | undefined {
     return this.#cluster.members.find((one) => one.host.address === host);
   }
+}
+
+/** Every member has another address than it knows, so nobody can tell it the new ones. */
+export function hasLostAll(pointsman: SimulatedPointsman, { members }: SimulatedCluster): boolean {
+  const contacts = pointsman.contacts();
+  return !members.some(({ host }) => contacts.has(host.address));
 }
 
 /** A manager takes its lease for a time of its wall clock, as Patroni does: a clock that goes back makes it longer. */

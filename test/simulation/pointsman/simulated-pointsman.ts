@@ -100,6 +100,14 @@ export class SimulatedPointsman {
     return this.#core.core;
   }
 
+  /** The hosts whose APIs it asks: those of its members and of its seeds. */
+  contacts(): ReadonlySet<string> {
+    const { monitor, running } = this.parts;
+    const members = [...monitor.snapshot().members.values()].map(({ member }) => member.api);
+    const seeds = running.config.cluster.seeds.flatMap((seed) => ('address' in seed ? [seed] : []));
+    return new Set([...members, ...seeds].map(({ address }) => address.host));
+  }
+
   get operations(): AppOperations['admin'] {
     return this.#operations.admin;
   }

@@ -6,7 +6,7 @@ import type { SimulatedPointsman } from '../pointsman/simulated-pointsman.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import { createWorld, type Host, type World } from '../world/world.ts';
 import type { EvidenceWitness } from './evidence-witness.ts';
-import { Observer } from '../judge/observer.ts';
+import { hasLostAll, Observer } from '../judge/observer.ts';
 import type { Plan } from './plan.ts';
 import { DRAIN_MS, GRACE_MS, READ_PORT, Site, WRITE_PORT } from './site.ts';
 import { beginFault } from '../faults.ts';
@@ -128,6 +128,7 @@ export class Scene {
     const now = this.world.now();
     const primary = this.cluster.primary();
     if (primary === undefined || this.cluster.isBelowGivenUpTimeline(primary)) return;
+    if (this.pointsmen.some((pointsman) => hasLostAll(pointsman, this.cluster))) return;
     for (const client of this.clients) {
       const { account } = client;
       if (client.isOver()) continue;
