@@ -55,13 +55,15 @@ function isOver({ kind }: PlannedFault): boolean {
   return ['switchover', 'restart', 'replacement', 'kill of Pointsman'].some((begun) => kind.startsWith(begun));
 }
 
+const STANDBY = 'a synchronous standby';
+
 /** Every replica streams from the one primary, and a synchronous cluster has a synchronous standby. */
 async function isWhole({ cluster, isSynchronous }: Stage): Promise<void> {
   await cluster.waitUntilHealthy(HEALTHY_MS);
   if (!isSynchronous) return;
   const hasStandby = async (): Promise<boolean> =>
     (await cluster.clusterDocument())?.members.some(({ role }) => role === 'sync_standby') ?? false;
-  await cluster.waitUntil('a synchronous standby', hasStandby, HEALTHY_MS);
+  await cluster.waitUntil(STANDBY, hasStandby, HEALTHY_MS);
 }
 
 /** Waits for the cluster; a member that does not come back by itself is killed and started, as an operator does. */
@@ -89,6 +91,12 @@ async function bringTogether(stage: Stage, tell: Campaign['tell']): Promise<read
       (error: unknown) => firstLine(error, 2),
     );
     if (why === undefined) break;
+    if (why.startsWith(STANDBY)) {
+      // A Patroni 3.0.2 that was frozen finds for ever that another member has written its /sync key.
+      const leader = await cluster.leader().catch(() => undefined);
+      if (leader !== undefined) await repair(leader.name, why);
+      continue;
+    }
     const named = /last error: (\S+) is /.exec(why)?.[1];
     const member = cluster.members().find(({ name }) => name === named) ?? cluster.members()[attempt % 3];
     if (member === undefined) continue;
