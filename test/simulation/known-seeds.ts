@@ -6,6 +6,7 @@ export const KNOWN_SEEDS: readonly { readonly seed: number; readonly found: stri
   { seed: 255, found: 'a client whose login was under way was reset without a word' },
   { seed: 1342, found: 'reads went to a server that one writer had to try first, because it was in recovery' },
   { seed: 1464, found: 'writers stayed at a server of another cluster, which its API had shown' },
+  { seed: 1656, found: 'a judge: a lost server may get a statement of a void transaction that was on the way' },
   { seed: 2347, found: 'the simulation: two other clusters had one address' },
   { seed: 2525, found: 'a judge: a document of a dead member is no sign of life' },
   { seed: 2571, found: 'a judge: a member had left the address that it was to be asked at in the first round' },

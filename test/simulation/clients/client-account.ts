@@ -70,8 +70,8 @@ export class ClientAccount {
   readonly rollbacks: ClientRollback[] = [];
   /** When a transaction had failed by itself, until its end. */
   readonly failures: { readonly from: number; to: number }[] = [];
-  /** The numbers of writes that Pointsman answered itself while they waited: no server has seen them. */
-  readonly takenOut: number[] = [];
+  /** Writes that Pointsman answered itself. `isVoid`: with the end of their transaction. */
+  readonly takenOut: { readonly number: number; readonly isVoid: boolean }[] = [];
   readonly #now: () => number;
 
   constructor(name: string, now: () => number) {
@@ -103,8 +103,8 @@ export class ClientAccount {
     };
   }
 
-  isTakenOut(write: ClientWrite | undefined): void {
-    if (write !== undefined) this.takenOut.push(write.number);
+  isTakenOut(write: ClientWrite | undefined, isVoid: boolean): void {
+    if (write !== undefined) this.takenOut.push({ number: write.number, isVoid });
   }
 
   sends(session: number, transfer?: Transfer): ClientWrite {

@@ -4,7 +4,7 @@ import type { Transfer } from '../postgres/wal.ts';
 import type { Random } from '../world/random.ts';
 import type { Host, World } from '../world/world.ts';
 import { ClientAccount, type ClientMischief, type ClientSession, type ClientWrite } from './client-account.ts';
-import { CANCELED, Connection, isAnsweredHere, type RequestEnd } from './connection.ts';
+import { CANCELED, Connection, answeredHere, type RequestEnd } from './connection.ts';
 import { LongTransaction } from './long-transaction.ts';
 import { SessionState } from './session-state.ts';
 
@@ -304,7 +304,8 @@ export class Client {
 
   /** A transaction of its own. */
   #wrote(session: ClientSession, end: RequestEnd, write: ClientWrite | undefined): boolean {
-    if (isAnsweredHere(end)) this.account.isTakenOut(write);
+    const answered = answeredHere(end);
+    if (answered !== undefined) this.account.isTakenOut(write, answered === 'void');
     return this.#ends(session, end, write === undefined ? [] : [write]);
   }
 

@@ -44,9 +44,11 @@ export const ROLLED_BACK = '40001';
 /** In the DETAIL of Pointsman's own answer to a cancel request. */
 const TAKEN_OUT = 'it waited in Pointsman';
 
-/** By Pointsman: no server has seen the request. */
-export function isAnsweredHere(end: RequestEnd): boolean {
-  return end.kind === 'failed' && (end.code === ROLLED_BACK || end.detail.includes(TAKEN_OUT));
+/** How Pointsman answered the request itself: it waited, or its transaction is void. Undefined: it did not. */
+export function answeredHere(end: RequestEnd): 'waited' | 'void' | undefined {
+  if (end.kind !== 'failed') return undefined;
+  if (end.code === ROLLED_BACK) return 'void';
+  return end.detail.includes(TAKEN_OUT) ? 'waited' : undefined;
 }
 
 interface PendingRequest {

@@ -3,7 +3,7 @@
 // failed, and ends it as applications do, by ROLLBACK or by COMMIT.
 import type { Random } from '../world/random.ts';
 import type { ClientAccount, ClientSession, ClientWrite } from './client-account.ts';
-import { isAnsweredHere, ROLLED_BACK, type Connection, type RequestEnd } from './connection.ts';
+import { answeredHere, ROLLED_BACK, type Connection, type RequestEnd } from './connection.ts';
 import type { SessionState } from './session-state.ts';
 
 export interface LongTransactionOptions {
@@ -201,7 +201,10 @@ export class LongTransaction {
 
   #ends(ends: readonly RequestEnd[], writes: readonly ClientWrite[]): readonly RequestEnd[] {
     const { account } = this.#options;
-    for (const [index, end] of ends.entries()) if (isAnsweredHere(end)) account.isTakenOut(writes[index]);
+    for (const [index, end] of ends.entries()) {
+      const answered = answeredHere(end);
+      if (answered !== undefined) account.isTakenOut(writes[index], answered === 'void');
+    }
     return ends;
   }
 

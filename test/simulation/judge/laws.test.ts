@@ -2,16 +2,14 @@
 import { expect, it } from 'vitest';
 import { aMessage, backendKeyData, errorOf, readyForQuery } from '../../support/sockets/messages.ts';
 import { aCancelRequest, aQuery, aStartup } from '../postgres/messages.ts';
-import { planOf, type FaultKind, type Plan } from '../scene/plan.ts';
-import type { Scene } from '../scene/scene.ts';
 import { WRITE_PORT } from '../scene/site.ts';
 import { Wiretap } from '../world/wiretap.ts';
 import { CANCELS } from './cancels.ts';
 import { DEATHS } from './deaths.ts';
 import { EXACT_BYTES } from './exact-bytes.ts';
 import { FIRST_ROUND } from './first-round.ts';
-import type { Law } from './law.ts';
 import { LEFTOVERS } from './leftovers.ts';
+import { broken } from './made-history.ts';
 import { READS } from './reads.ts';
 import { REFUSALS } from './refusals.ts';
 import { RELOADS } from './reloads.ts';
@@ -27,75 +25,6 @@ const SECRET = Buffer.from([0, 0, 0, 9]);
 const PRIMARY = { address: '10.0.0.11', port: 5432 };
 const REPLICA = { address: '10.0.0.12', port: 5432 };
 const BODY = JSON.stringify({ role: 'replica', state: 'running', timeline: 2, database_system_identifier: '7' });
-
-/** A history as far as the laws look at it. */
-interface History {
-  readonly faults?: readonly FaultKind[];
-  readonly shape?: Partial<Plan['shape']>;
-  readonly events?: readonly object[];
-  readonly pointsmen?: readonly object[];
-  readonly answers?: readonly object[];
-  readonly openings?: readonly object[];
-  readonly strays?: readonly object[];
-  readonly lastRoutes?: readonly object[];
-  readonly sessions?: readonly object[];
-  readonly waits?: readonly object[];
-  readonly wiretap?: Wiretap;
-  /** By the client w1. */
-  readonly takenOut?: readonly number[];
-}
-
-function broken({ broken: judge }: Law, history: History): readonly string[] {
-  const {
-    faults = [],
-    answers = [],
-    openings = [],
-    strays = [],
-    lastRoutes = [],
-    wiretap = new Wiretap(() => 0),
-  } = history;
-  const { sessions = [], waits = [], takenOut = [], events = [], pointsmen = [{ isKilled: false }] } = history;
-  const plan = planOf(1);
-  const fault = { atMs: 2_000, forMs: 1_000, member: 0, variant: 0 };
-  const place = { isInRecovery: false, timeline: 2, position: 9_000 };
-  const scene = {
-    plan: {
-      ...plan,
-      shape: {
-        ...plan.shape,
-        workers: 1,
-        isSynchronous: false,
-        moves: 'off',
-        holdMs: 6_000,
-        degradedReads: 'usual',
-        ...history.shape,
-      },
-      faults: faults.map((kind) => ({ ...fault, kind })),
-    },
-    world: { now: () => 60_000 },
-    events: events.map((event) => ({ run: 0, ...event })),
-    pointsmen,
-    sites: [{ wiretap, host: { connectionCount: () => 0, timerCount: () => 0, requestTimers: () => 0 } }],
-    clients: [{ account: { name: 'w1', sessions, waits, takenOut, mischief: [] } }],
-    cluster: {
-      members: [{ name: 'pg1' }, { name: 'pg2' }],
-      primary: () => ({ name: 'pg1', server: { timeline: () => 2 } }),
-      isBelowGivenUpTimeline: () => false,
-      ledger: { promotions: [], writes: () => [{ server: 'pg1', change: { client: 'w1', number: 3 } }] },
-      systemIdentifier: '7',
-    },
-    observer: {
-      answers,
-      openings,
-      strays,
-      lastRoutes,
-      samples: [{ at: 0, primary: { name: 'pg1', ...place } }],
-      served: new Set(['pg1', 'pg2']),
-    },
-  };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the rest of a scene is not looked at
-  return judge(scene as unknown as Scene);
-}
 
 interface SessionBytes {
   /** By its client. */
@@ -152,6 +81,10 @@ function entryOf(name: string, host: string): object {
   return { name, api_url: `http://${host}:8008/patroni` };
 }
 
+function answeredHere(number: number, isVoid = false): object {
+  return { takenOut: [{ number, isVoid }] };
+}
+
 function routeTo(member: string): object {
   return { kind: 'open', targets: [{ member }] };
 }
@@ -200,9 +133,11 @@ it('an answer that leaves a client wrong about its transaction breaks a law', ()
   expect(isBroken(error, readyForQuery('E'), tag('COMMIT'), readyForQuery('I'))).toBe(true);
 });
 
-it('a statement that ran although it was answered while it waited breaks a law', () => {
-  expect(broken(TAKEN_OUT, { takenOut: [2, 4] })).toEqual([]);
-  expect(broken(TAKEN_OUT, { takenOut: [2, 3] })).toEqual(['w1/3 was answered while it waited, and ran at pg1']);
+it('a statement that ran although Pointsman answered it breaks a law, and one that commits always', () => {
+  expect(broken(TAKEN_OUT, answeredHere(2))).toEqual([]);
+  expect(broken(TAKEN_OUT, answeredHere(3, true))).toEqual([]);
+  expect(broken(TAKEN_OUT, answeredHere(3))).toEqual(['w1/3 was answered by Pointsman, and ran at pg1']);
+  expect(broken(TAKEN_OUT, answeredHere(5, true))).toHaveLength(1);
 });
 
 it('a cancel request that nobody wanted breaks a law', () => {
