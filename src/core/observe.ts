@@ -142,7 +142,9 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
   if (found !== undefined) {
     const mismatch = { at: startedAt, ...found };
     const nothing = { failure: undefined, unsent: undefined, vouch: undefined, standbyReport: undefined };
-    return replace(snapshot, { ...heard, ...nothing, probedAt: startedAt, mismatch });
+    // The server that gave the answers before is not there.
+    const checks = found.isOtherSystem ? new Map<string, CheckRecord>() : heard.checks;
+    return replace(snapshot, { ...heard, ...nothing, checks, probedAt: startedAt, mismatch });
   }
   return takeAnswer(policy, snapshot, heard, observation, outcome);
 }
@@ -222,6 +224,7 @@ function takeAnswer(
     unreplayedSince: nextUnreplayedSince(snapshot, record, body),
     missing: nextMissing(snapshot.trail, positions[0], record.missing, startedAt),
     failure: undefined,
+    returnedAt: record.failure?.vanishedAt === undefined ? record.returnedAt : startedAt,
     mismatch: undefined,
     vouch: undefined,
     standbyReport: nextStandbyReport(policy, record, checks, body),

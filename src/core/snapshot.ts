@@ -84,6 +84,8 @@ export interface MemberRecord {
   readonly unsent?: UnsentTime | undefined;
   /** Defined while the newest probe has no answer. */
   readonly failure: ProbeFailure | undefined;
+  /** The newest answer after which its host no longer counts as vanished. */
+  readonly returnedAt?: Instant | undefined;
   /** Defined while the newest answer belongs to another cluster or another member. */
   readonly mismatch: IdentityMismatch | undefined;
   /** `takenBack`: the member that vouched has reported since that no member holds the leader lock. */

@@ -68,12 +68,17 @@ export function notAsked(record: MemberRecord, of: PoolCase): Standing {
 }
 
 /**
- * The record of the pool's check. Undefined: the member was not asked, or its ports refused, which was a no to every
- * check, and it has answered another one since.
+ * The record of the pool's check. Undefined: the member was not asked, or not since an answer to another check ended
+ * its death or its absence. Both ports had refused, a no to every check; or its host had vanished, which took it out of
+ * shared pools.
  */
-export function checkOf({ checks, answeredAt = -Infinity }: MemberRecord, pool: PoolPolicy): CheckRecord | undefined {
+export function checkOf(record: MemberRecord, pool: PoolPolicy): CheckRecord | undefined {
+  const { checks, answeredAt = -Infinity, returnedAt = -Infinity } = record;
   const check = checks.get(pool.check.text);
-  return check?.verdict.why.code === 'refused' && answeredAt > check.at ? undefined : check;
+  if (check === undefined) return undefined;
+  const isOfDead = check.verdict.why.code === 'refused' && answeredAt > check.at;
+  const isOfVanished = !pool.exclusive && returnedAt > check.at;
+  return isOfDead || isOfVanished ? undefined : check;
 }
 
 /** Evidence of the instant `at` still keeps the live sessions. */

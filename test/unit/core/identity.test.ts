@@ -16,6 +16,7 @@ import {
   poolOf,
   silent,
   standingIn,
+  READ_CHECK,
 } from '../../support/values/builders.ts';
 
 const POLICY = aPolicy();
@@ -51,6 +52,8 @@ describe('identity', () => {
     const { selfReport, ...known } = recordOf(before, 'pg-1');
     expect(recordOf(after, 'pg-1')).toMatchObject({
       ...known,
+      // The server of another system did not give them.
+      checks: isOtherSystem ? new Map() : known.checks,
       probedAt: 1100,
       mismatch: { at: 1100, detail, isOtherSystem },
     });
@@ -138,6 +141,15 @@ describe('another system identifier', () => {
     expect(standingIn(aTable(POLICY, 3100, ...ROUND, other, isPrimary('pg-1', 3000, US)), 'write', 'pg-1')).toBe(
       'open positive',
     );
+  });
+
+  test('G2: the yes from before it proves nothing: the member must pass the check of the pool again', () => {
+    const other = isPrimary('pg-1', 1000, { ...US, systemIdentifier: '8' });
+    const itself = answered({ member: 'pg-1', check: READ_CHECK, at: 1500, status: 503, body: US });
+    const history = [...ROUND, other, itself];
+    expect(standingIn(aTable(POLICY, 1600, ...history), 'write', 'pg-1')).toBe('keep never_answered');
+    const passed = aTable(POLICY, 1800, ...history, isPrimary('pg-1', 1700, US));
+    expect(standingIn(passed, 'write', 'pg-1')).toBe('open positive');
   });
 
   test.each<[string, MemberStatus]>([

@@ -11,6 +11,7 @@ import {
   aProbePolicy,
   aSnapshot,
   aTable,
+  answered,
   aWritePool,
   isPrimary,
   isReplica,
@@ -111,6 +112,13 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     expect(standing(...gone, silent({ member: 'pg-2', at: 2500, cause: 'reset' }))).toBe('leave silent vanished');
     expect(standing(...gone, refused({ member: 'pg-2', at: 2500, postgres: 'accepts' }))).toBe('leave silent vanished');
     expect(standing(...gone, accepts, isReplica('pg-2', 2900))).toBe('open positive');
+  });
+
+  test('G20: comes back by an answer to the check of the pool, and not to another one', () => {
+    const other = answered({ member: 'pg-2', at: 2900, status: 503, body: { role: 'replica', state: 'running' } });
+    const gone = [...holes('pg-2', 1000, 1500, 2000), other];
+    expect(standing(...gone)).toBe('keep never_answered');
+    expect(standing(...gone, isReplica('pg-2', 2950))).toBe('open positive');
   });
 
   test('G20: does not come back because the others fall silent as well, which have answered since', () => {
