@@ -161,7 +161,7 @@ export class FleetSwitchover {
   #endNow(from: MemberName): SwitchoverEnd | undefined {
     const own = this.#site.known();
     const { to } = this.#request;
-    const { requested = 0, due, gone, steppedDown } = this.#at;
+    const { due, gone, steppedDown } = this.#at;
     const now = this.#site.clock.now();
     const next = nextPrimary(own, from);
     if (next !== undefined) {
@@ -169,7 +169,7 @@ export class FleetSwitchover {
       const early = due !== undefined && !this.#isDue() ? ', before the time of the switchover' : '';
       return { outcome: 'done', why: `${next} is the primary${other}${early}` };
     }
-    if (cameBack(own, from, requested)) {
+    if (cameBack(own, from, steppedDown)) {
       return { outcome: 'failed', why: `${from} stepped down and is the primary again` };
     }
     if (steppedDown === undefined) {

@@ -170,7 +170,7 @@ export class Switchover {
         this.#answered((answer = { kind: 'no_answer', text: String(error), may_have_happened: true })),
     );
     const limitMs = (this.#at.held ?? requestedAt) + mostMs - requestedAt;
-    const end = await this.#record.changes.when(limitMs, () => this.#switched(from, requestedAt, answer));
+    const end = await this.#record.changes.when(limitMs, () => this.#switched(from, answer));
     return end ?? this.#unproven(from, answer, limitMs);
   }
 
@@ -185,7 +185,7 @@ export class Switchover {
   }
 
   /** Undefined: not known yet. The table counts, whatever the answer was. */
-  #switched(from: MemberName, requestedAt: Instant, answer: OperationResult | undefined): SwitchoverEnd | undefined {
+  #switched(from: MemberName, answer: OperationResult | undefined): SwitchoverEnd | undefined {
     const { known } = this.#site;
     const { to } = this.#request;
     const next = nextPrimary(known(), from);
@@ -196,7 +196,7 @@ export class Switchover {
     // Before the end only a cancel releases.
     if (this.#at.released !== undefined) return this.#cancelled();
     if (answer !== undefined && isRefusal(answer)) return { outcome: 'failed', why: answer.text };
-    if (cameBack(known(), from, requestedAt)) {
+    if (cameBack(known(), from, this.#at.steppedDown)) {
       return { outcome: 'failed', why: `${from} stepped down and is the primary again` };
     }
     return undefined;

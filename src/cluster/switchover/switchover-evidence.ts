@@ -26,12 +26,22 @@ export function whyNotPrimary({ policy, snapshot }: OwnKnowledge, name: MemberNa
   return isPrimary ? undefined : `${name} does not answer as the primary any more`;
 }
 
-/** The member stepped down after `since`, and is the primary again. */
-export function cameBack({ policy, snapshot }: OwnKnowledge, name: MemberName, since: Instant): boolean {
+/**
+ * The member is the primary again. `steppedDown`: when it was first seen not to be. Undefined: it never was. A gap
+ * between two answers, as on a busy machine, is no such sight.
+ */
+export function cameBack(
+  { policy, snapshot }: OwnKnowledge,
+  name: MemberName,
+  steppedDown: Instant | undefined,
+): boolean {
+  if (steppedDown === undefined) return false;
   const checks = snapshot.members.get(name)?.checks;
   return primaryPools(policy).some(({ check }) => {
     const record = checks?.get(check.text);
-    return record?.verdict.kind === 'positive' && record.positiveSince !== undefined && record.positiveSince > since;
+    return (
+      record?.verdict.kind === 'positive' && record.positiveSince !== undefined && record.positiveSince > steppedDown
+    );
   });
 }
 

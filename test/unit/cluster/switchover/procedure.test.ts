@@ -278,6 +278,16 @@ describe('G22: nobody stays held after a switchover that fails', () => {
     expect(await lab.end()).toMatchObject({ outcome: 'failed', why: 'pg-1 stepped down and is the primary again' });
   });
 
+  test('the primary says nothing for longer than a yes counts, and then yes again: it has not stepped down', async () => {
+    await toSwitch();
+    lab.silent.add('pg-1');
+    await lab.clock.advance(6_000);
+    lab.silent.delete('pg-1');
+    await lab.clock.advance(1_000);
+    lab.promote('pg-2');
+    expect(await lab.end()).toMatchObject({ outcome: 'done' });
+  });
+
   test('another member takes over before the request', async () => {
     lab.sessions = 1;
     lab.start();

@@ -87,6 +87,7 @@ describe('the primary came back', () => {
     ['and stepped down again', [isPrimary('pg-1', 200), says('pg-1', 503, 300, '/primary')], false],
   ])('%s', (_, news, isBack) => {
     expect(cameBack(known(TWO_POOLS, ...news), 'pg-1', 100)).toBe(isBack);
+    expect(cameBack(known(TWO_POOLS, ...news), 'pg-1', undefined), 'nobody saw it step down').toBe(false);
   });
 });
 
