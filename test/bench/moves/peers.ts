@@ -61,7 +61,8 @@ export async function startPeers(
     const admin = { address: '127.0.0.1:0', token: ADMIN_TOKEN };
     const without = await aPointsman('Pointsman', cluster, { admin });
     all.push(without.peer);
-    const moving = await aPointsman('Pointsman, with moves', cluster, movesConfig(cluster, directory));
+    const moves = movesConfig(cluster, directory, { on_stays: 'abort', wait: '5s' });
+    const moving = await aPointsman('Pointsman, with moves', cluster, moves);
     all.push(moving.peer);
     return { all, moving: moving.process };
   } catch (error) {

@@ -11,7 +11,7 @@ import type { Credentials } from '../../support/patroni/settings.ts';
 import { Child, whenListening } from '../data-path/child.ts';
 import { findPgbouncer } from '../data-path/peers/pgbouncer.ts';
 
-const POOL = 16;
+const POOL = 64;
 const CLIENTS = 500;
 
 export interface RunningPgbouncer {

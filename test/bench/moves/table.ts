@@ -33,7 +33,28 @@ function lines(): readonly Line[] {
       { title: `pgbench, ${mode}: longest transaction, ms`, cell: longest(mode) },
     ]),
     { title: 'rows stored, less rows acknowledged', cell: difference },
+    { title: 'drivers that repeat: connections lost or refused, of clients', cell: (rounds) => lost(rounds) },
+    { title: 'drivers that repeat: clients that did not go on', cell: repeating((figures) => figures.stuck) },
+    { title: 'drivers that repeat: other errors than 40001, 25P02', cell: repeating(({ errors }) => errors.length) },
+    { title: 'drivers that repeat: 40001, 25P02', cell: repeating(({ repeated }) => repeated) },
+    {
+      title: 'drivers that repeat: transactions acknowledged',
+      cell: repeating(({ acknowledged }) => acknowledged.length),
+    },
+    { title: 'drivers that repeat: acknowledged, and not stored', cell: repeating(({ missing }) => missing) },
+    { title: 'drivers that repeat: stored, and not acknowledged', cell: repeating(({ untold }) => untold) },
+    { title: 'drivers that repeat: half stored', cell: repeating(({ halves }) => halves) },
   ];
+}
+
+type Repeating = PeerFigures['repeating'];
+
+function repeating(count: (figures: Repeating) => number) {
+  return (rounds: readonly PeerFigures[]): string => String(sum(rounds.map((round) => count(round.repeating))));
+}
+
+function lost(rounds: readonly PeerFigures[]): string {
+  return `${repeating((figures) => figures.lost)(rounds)} of ${repeating(({ clients }) => clients)(rounds)}`;
 }
 
 function loadsOf(mode: string, rounds: readonly PeerFigures[]): readonly LoadFigures[] {
@@ -76,7 +97,10 @@ function draw(row: readonly string[]): string {
 
 export const LEGEND = `\
 Every peer sees the same switchovers at the same time. Idle sessions are psycopg2's, each with two settings and three
-statements of SQL PREPARE; pgbench inserts one row a transaction, without retries.
+statements of SQL PREPARE; pgbench inserts one row a transaction, without retries. The drivers that repeat are
+psycopg2, asyncpg, node-postgres, postgres.js and pgjdbc, each with five clients, whose transactions take 0.1, 0.5, 2,
+10 and 60 s, in a statement or between two. For 40001 and 25P02 they run ROLLBACK and begin anew, on the same session.
+Only libpq takes a list of hosts: psycopg2 alone is there.
 
 - **Lived**: the same session answers on the new primary, with every setting and statement, and its driver told nothing.
 - **Ended**: pgbench aborted the client. The **longest transaction** is that of the loads without such a client.
