@@ -11,6 +11,8 @@ export class DrivenProgram implements RunningProgram {
   readonly #events = new Map<string, string[]>();
   readonly #errors: string[] = [];
   #lastId = 0;
+  /** The program has ended. */
+  #gone: ProgramError | undefined;
 
   constructor(command: readonly string[], env: NodeJS.ProcessEnv) {
     const [program = '', ...args] = command;
@@ -47,6 +49,7 @@ export class DrivenProgram implements RunningProgram {
   }
 
   #ask(verb: string, session: string, words: readonly string[]): Promise<string> {
+    if (this.#gone !== undefined) return Promise.reject(this.#gone);
     this.#lastId += 1;
     const id = String(this.#lastId);
     const waiting = Promise.withResolvers<string>();
@@ -70,6 +73,7 @@ export class DrivenProgram implements RunningProgram {
 
   #end(how: string, resolve: () => void): void {
     const error = new ProgramError('', `the program ${how}: ${this.#errors.join('')}`);
+    this.#gone = error;
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
     resolve();
