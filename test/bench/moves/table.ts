@@ -41,9 +41,9 @@ function lines(): readonly Line[] {
       title: 'drivers that repeat: transactions acknowledged',
       cell: repeating(({ acknowledged }) => acknowledged.length),
     },
-    { title: 'drivers that repeat: acknowledged, and not stored', cell: repeating(({ missing }) => missing) },
-    { title: 'drivers that repeat: stored, and not acknowledged', cell: repeating(({ untold }) => untold) },
-    { title: 'drivers that repeat: half stored', cell: repeating(({ halves }) => halves) },
+    { title: 'drivers that repeat: acknowledged, and not stored', cell: repeating(({ missing }) => missing.length) },
+    { title: 'drivers that repeat: stored, and not acknowledged', cell: repeating(({ untold }) => untold.length) },
+    { title: 'drivers that repeat: half stored', cell: repeating(({ halves }) => halves.length) },
   ];
 }
 
@@ -107,4 +107,7 @@ Only libpq takes a list of hosts: psycopg2 alone is there.
 - **Stored, less acknowledged**: above 0 are transactions that were committed, and whose client was not told.
 - **PgBouncer** is in transaction mode behind HAProxy. **With PAUSE**: its operator sends PAUSE right before the
   switchover, and RESUME after it. Its sessions share server connections, so none has a state of its own.
+- **Half stored**: with --json FILE each has its name. postgres.js opens a new connection by itself, also in the middle
+  of a transaction, unless its application reserves one; the rest of the transaction is outside of one then.
+- **Did not go on**: no transaction of theirs succeeded within 90 s.
 - **Not possible**: no transaction succeeded. PgBouncer before 1.21 has no prepared statements in transaction mode.`;

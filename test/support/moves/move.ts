@@ -43,23 +43,29 @@ export async function findSession(pointsman: PointsmanProcess, application: stri
   return found;
 }
 
-export async function moveSession(pointsman: PointsmanProcess, id: number): Promise<MoveAnswer> {
-  const response = await request(pointsman, 'POST', `/sessions/${id}/move`);
+/** `abort`: a transaction that is open when `moves.wait` is over is rolled back. */
+export async function moveSession(pointsman: PointsmanProcess, id: number, abort = false): Promise<MoveAnswer> {
+  const response = await request(pointsman, 'POST', `/sessions/${id}/move`, abort ? { abort } : {});
   const text = await response.text();
   if (!response.ok) throw new Error(`move of ${id}: ${response.status} ${text}\n${pointsman.explain()}`);
   return answer.parse(JSON.parse(text));
 }
 
-export async function move(pointsman: PointsmanProcess, application: string): Promise<MoveAnswer> {
+export async function move(pointsman: PointsmanProcess, application: string, abort = false): Promise<MoveAnswer> {
   const { id } = await findSession(pointsman, application);
-  return moveSession(pointsman, id);
+  return moveSession(pointsman, id, abort);
 }
 
-export async function request(pointsman: PointsmanProcess, method: string, path: string): Promise<Response> {
+export async function request(
+  pointsman: PointsmanProcess,
+  method: string,
+  path: string,
+  body: Readonly<Record<string, unknown>> = {},
+): Promise<Response> {
   return fetch(`http://127.0.0.1:${await pointsman.port('admin')}${path}`, {
     method,
     headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
-    ...(method === 'POST' ? { body: '{}' } : {}),
+    ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
   });
 }
 

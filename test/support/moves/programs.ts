@@ -63,7 +63,7 @@ export function psql(more?: string): KnownProgram {
   return {
     name: 'psql',
     missing: whyNoTool('psql'),
-    lacks: ['bind', 'pipeline', 'cancel', 'load'],
+    lacks: ['bind', 'pipeline', 'cancel', 'load', 'transaction'],
     prepare: nothing,
     start: (directory, to) => new PsqlProgram(environment(directory, to), more),
   };
@@ -102,7 +102,7 @@ export function nodePostgres(): KnownProgram {
 }
 
 function postgresJs(): KnownProgram {
-  return node('postgres-js');
+  return node('postgres-js', 'transaction');
 }
 
 function pgjdbc(): KnownProgram {

@@ -195,13 +195,14 @@ async function hasRolledBack(session: DrivenSession): Promise<boolean> {
   return isWell && !hasEnded(session);
 }
 
+/** Names of transactions. */
 export interface LedgerFigures {
   /** Acknowledged, and not there. */
-  readonly missing: number;
+  readonly missing: readonly string[];
   /** There, and not acknowledged: their clients do not know. */
-  readonly untold: number;
+  readonly untold: readonly string[];
   /** One row alone is there. */
-  readonly halves: number;
+  readonly halves: readonly string[];
 }
 
 /** Compares the transactions of these clients with the ledger of the primary. `name`: as they were started. */
@@ -216,8 +217,8 @@ export async function judgeLedger(
   const stored = new Set(rows.map(({ transaction }) => String(transaction)));
   const told = new Set(acknowledged);
   return {
-    missing: told.difference(stored).size,
-    untold: stored.difference(told).size,
-    halves: rows.filter(({ n }) => n !== 2).length,
+    missing: [...told.difference(stored)],
+    untold: [...stored.difference(told)],
+    halves: rows.filter(({ n }) => n !== 2).map(({ transaction }) => String(transaction)),
   };
 }

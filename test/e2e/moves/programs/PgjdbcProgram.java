@@ -128,6 +128,10 @@ class PgjdbcProgram {
           return cancel();
         case "parameter":
           return String.valueOf(db.unwrap(PGConnection.class).getParameterStatus(words[0]));
+        case "transaction": {
+          var state = db.unwrap(org.postgresql.core.BaseConnection.class).getTransactionState();
+          return state == org.postgresql.core.TransactionState.IDLE ? "idle" : "open";
+        }
         case "load":
           isLoaded = true;
           load = Executors.newSingleThreadExecutor().submit(() -> write(words[0]));

@@ -99,6 +99,9 @@ class Session:
     async def parameter(self, name):
         return getattr(self.connection.get_settings(), name)
 
+    async def transaction(self):
+        return "open" if self.connection.is_in_transaction() else "idle"
+
     async def load(self, table):
         self.is_loaded = True
 

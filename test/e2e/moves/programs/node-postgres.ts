@@ -96,6 +96,7 @@ serve(async (name, options): Promise<Session> => {
         return state;
       },
       parameter: async (parameter = '') => told.get(parameter) ?? '',
+      transaction: async () => (client.getTransactionStatus() === 'I' ? 'idle' : 'open'),
       load: async (table = '') => {
         load = new Load(() => client.query(`insert into ${table} (source) values ($1)`, [name]));
         return '';

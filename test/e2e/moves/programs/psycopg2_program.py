@@ -99,6 +99,9 @@ class Session:
     def parameter(self, name):
         return self.connection.get_parameter_status(name) or ""
 
+    def transaction(self):
+        return "idle" if self.connection.info.transaction_status == 0 else "open"
+
     def load(self, table):
         self.is_loaded = True
         self.acknowledged = 0
