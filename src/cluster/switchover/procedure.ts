@@ -13,7 +13,7 @@ import type { ReportedEvent } from '../../reports/events.ts';
 import type { ClusterControl } from '../control.ts';
 import type { OperationResult } from '../../documents/cluster-documents.ts';
 import type { OperationDocument, PlanDocument } from '../../documents/switchover-document.ts';
-import { cameBack, nextPrimary, whyNotPrimary, whyPointless, isRefusal } from './switchover-evidence.ts';
+import { cameBack, stayedPrimary, nextPrimary, whyNotPrimary, whyPointless, isRefusal } from './switchover-evidence.ts';
 import { OperationRecord, type SwitchoverEnd } from './operation-record.ts';
 import type { PhasesOptions } from './phases.ts';
 import { planSwitchover, readCluster, type OwnKnowledge, type HeldSwitchoverRequest } from './plan.ts';
@@ -170,7 +170,7 @@ export class Switchover {
         this.#answered((answer = { kind: 'no_answer', text: String(error), may_have_happened: true })),
     );
     const limitMs = (this.#at.held ?? requestedAt) + mostMs - requestedAt;
-    const end = await this.#record.changes.when(limitMs, () => this.#switched(from, answer));
+    const end = await this.#record.changes.when(limitMs, () => this.#switched(from, requestedAt, answer));
     return end ?? this.#unproven(from, answer, limitMs);
   }
 
@@ -185,8 +185,8 @@ export class Switchover {
   }
 
   /** Undefined: not known yet. The table counts, whatever the answer was. */
-  #switched(from: MemberName, answer: OperationResult | undefined): SwitchoverEnd | undefined {
-    const { known } = this.#site;
+  #switched(from: MemberName, requestedAt: Instant, answer: OperationResult | undefined): SwitchoverEnd | undefined {
+    const { clock, known } = this.#site;
     const { to } = this.#request;
     const next = nextPrimary(known(), from);
     if (next !== undefined) {
@@ -198,6 +198,9 @@ export class Switchover {
     if (answer !== undefined && isRefusal(answer)) return { outcome: 'failed', why: answer.text };
     if (cameBack(known(), from, this.#at.steppedDown)) {
       return { outcome: 'failed', why: `${from} stepped down and is the primary again` };
+    }
+    if (stayedPrimary(known(), from, requestedAt, clock.now())) {
+      return { outcome: 'failed', why: `${from} did not answer for a while and is still the primary` };
     }
     return undefined;
   }

@@ -8,6 +8,9 @@ import { isUndecided } from '../operation-words.ts';
 import type { OwnKnowledge } from './plan.ts';
 import type { OperationResult } from '../../documents/cluster-documents.ts';
 
+/** Patroni acts on a request at once; a busy one takes a second or two. Milliseconds. */
+const SETTLED_MS = 5_000;
+
 /** Another member that serves a pool of the primary. */
 export function nextPrimary({ policy, table }: OwnKnowledge, from: MemberName): MemberName | undefined {
   return primaryPools(policy)
@@ -30,19 +33,28 @@ export function whyNotPrimary({ policy, snapshot }: OwnKnowledge, name: MemberNa
  * The member is the primary again. `steppedDown`: when it was first seen not to be. Undefined: it never was. A gap
  * between two answers, as on a busy machine, is no such sight.
  */
-export function cameBack(
-  { policy, snapshot }: OwnKnowledge,
-  name: MemberName,
-  steppedDown: Instant | undefined,
-): boolean {
-  if (steppedDown === undefined) return false;
+export function cameBack(own: OwnKnowledge, name: MemberName, steppedDown: Instant | undefined): boolean {
+  const since = primarySince(own, name);
+  return steppedDown !== undefined && since !== undefined && since > steppedDown;
+}
+
+/**
+ * The member said nothing for a while after `requestedAt`, and has answered as the primary for some time since: it
+ * would have stepped down by now.
+ */
+export function stayedPrimary(own: OwnKnowledge, name: MemberName, requestedAt: Instant, now: Instant): boolean {
+  const since = primarySince(own, name);
+  return since !== undefined && since > requestedAt && now - since >= SETTLED_MS;
+}
+
+/** Without a gap, in the pool in which that began last. Undefined: it is not the primary in any pool. */
+function primarySince({ policy, snapshot }: OwnKnowledge, name: MemberName): Instant | undefined {
   const checks = snapshot.members.get(name)?.checks;
-  return primaryPools(policy).some(({ check }) => {
+  const since = primaryPools(policy).flatMap(({ check }) => {
     const record = checks?.get(check.text);
-    return (
-      record?.verdict.kind === 'positive' && record.positiveSince !== undefined && record.positiveSince > steppedDown
-    );
+    return record?.verdict.kind === 'positive' ? (record.positiveSince ?? []) : [];
   });
+  return since.length === 0 ? undefined : Math.max(...since);
 }
 
 /** Why a request to switch is pointless now, before it is sent. `to`: the member that was asked for. */

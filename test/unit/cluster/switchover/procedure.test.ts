@@ -288,6 +288,17 @@ describe('G22: nobody stays held after a switchover that fails', () => {
     expect(await lab.end()).toMatchObject({ outcome: 'done' });
   });
 
+  test('it is silent, says yes again and goes on to: it is still the primary', async () => {
+    await toSwitch();
+    lab.silent.add('pg-1');
+    await lab.clock.advance(6_000);
+    lab.silent.delete('pg-1');
+    await lab.clock.advance(5_500);
+    expectReleased();
+    const why = 'pg-1 did not answer for a while and is still the primary';
+    expect(await lab.end()).toMatchObject({ outcome: 'failed', why });
+  });
+
   test('another member takes over before the request', async () => {
     lab.sessions = 1;
     lab.start();
