@@ -91,9 +91,10 @@ async function bringTogether(stage: Stage, tell: Campaign['tell']): Promise<read
       (error: unknown) => firstLine(error, 2),
     );
     if (why === undefined) break;
-    if (why.startsWith(STANDBY)) {
-      // A Patroni 3.0.2 that was frozen finds for ever that another member has written its /sync key.
-      const leader = await cluster.leader().catch(() => undefined);
+    if (why.startsWith(STANDBY) || why.includes('no member answers as primary')) {
+      // A Patroni 3.0.2 that was frozen finds for ever that another member has written its /sync key. One whose
+      // PostgreSQL has failed to start may keep the lock and try nothing.
+      const leader = (await cluster.clusterDocument())?.members.find(({ role }) => role === 'leader');
       if (leader !== undefined) await repair(leader.name, why);
       continue;
     }
