@@ -15,6 +15,7 @@ export const KNOWN_SEEDS: readonly { readonly seed: number; readonly found: stri
   { seed: 3355, found: 'a judge: no answer had told of the newer timeline' },
   { seed: 3450, found: 'a judge: the other primary refused connections' },
   { seed: 3548, found: 'sessions at the old address of a silent replica outlived the clock of its silence' },
+  { seed: 3572, found: 'a replica that had vanished came back on its old yes, when another check was answered' },
   { seed: 5240, found: 'a replica that had vanished came back when the others fell silent as well' },
   { seed: 5609, found: 'a judge: a document that an operation reads is no sign of life' },
   { seed: 5808, found: 'a judge: a yes of another cluster is no sign of life' },
@@ -24,6 +25,7 @@ export const KNOWN_SEEDS: readonly { readonly seed: number; readonly found: stri
   { seed: 6590, found: 'the simulation: two reloads ran at once' },
   { seed: 7237, found: 'a route closed by the clock although the answer that vouched for its member had come' },
   { seed: 7711, found: 'a judge: every member had a new address, and nobody was left to tell it' },
+  { seed: 8586, found: 'a switchover waited for its limit, when a frozen primary had woken up and stayed the primary' },
   { seed: 8887, found: 'a judge: a server of another cluster had come since the last yes' },
   { seed: 9761, found: 'a replica counted as vanished although the others had not answered since' },
 ];
