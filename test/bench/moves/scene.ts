@@ -1,5 +1,9 @@
 // One planned switchover, seen by idle sessions, by applications that repeat their transactions and by pgbench, through
 // every peer at the same time.
+import { setTimeout as delay } from 'node:timers/promises';
+import { Fleet, type FleetVerdict } from '../../support/moves/fleet.ts';
+import { type PgbenchMode, type PgbenchResult, startPgbench } from '../../support/moves/pgbench.ts';
+import { type KnownProgram, programs, type ProgramTarget } from '../../support/moves/programs.ts';
 import {
   judgeLedger,
   type LedgerFigures,
@@ -7,10 +11,6 @@ import {
   RetryingClients,
   type RetryFigures,
 } from '../../support/moves/retrying-clients.ts';
-import { setTimeout as delay } from 'node:timers/promises';
-import { Fleet, type FleetVerdict } from '../../support/moves/fleet.ts';
-import { type PgbenchMode, type PgbenchResult, startPgbench } from '../../support/moves/pgbench.ts';
-import { type KnownProgram, programs, type ProgramTarget } from '../../support/moves/programs.ts';
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
 import { Command } from '../../support/processes/command.ts';
 import type { MovesPeer, Peers } from './peers.ts';

@@ -82,7 +82,7 @@ export class RetryingClients {
   /** Each ends behind its transaction; a client that waits in it goes on at once. */
   async finish(): Promise<RetryFigures> {
     const ended = Promise.all(this.#clients.map((client) => client.finish()));
-    await Promise.race([ended, delay(MOST_FINISH_MS)]);
+    await Promise.race([ended, delay(MOST_FINISH_MS, undefined, { ref: false })]);
     // Everything that still waits fails now.
     await this.stop();
     await ended;
