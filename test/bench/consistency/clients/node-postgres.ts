@@ -85,12 +85,13 @@ export function nodePostgresPool(target: Target, max: number): Application {
   const pool = new Pool({ host: '127.0.0.1', ...target, max });
   // An idle session ended.
   pool.on('error', ignore);
+  // The last words of a server can stand in the chunk that ends a login: before the pool has answered.
+  pool.on('connect', (client) => client.on('error', ignore));
   const known = new WeakMap<ClientBase, DatabaseSession>();
   return {
     name: 'node-postgres, pool',
     async use(work) {
       const client = await pool.connect();
-      client.on('error', ignore);
       const session = known.get(client) ?? sessionOf(client);
       known.set(client, session);
       try {
@@ -100,8 +101,6 @@ export function nodePostgresPool(target: Target, max: number): Application {
       } catch (error) {
         client.release(true);
         throw error;
-      } finally {
-        client.off('error', ignore);
       }
     },
     stop: () => pool.end(),
