@@ -21,9 +21,28 @@ const CLEAN_TAGS = new Set(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBACK', 
 /** Their text tells more: `SELECT` also ends SELECT INTO and CREATE TABLE AS. */
 const ROW_TAGS = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE', 'COPY', 'FETCH', 'MOVE', 'EXPLAIN']);
 
-/** `tag`: as CommandComplete has it, with its numbers of rows. */
-export function commandOf(tag: string): string {
+/** The commands of most statements: they need no text of their own. */
+const COMMON = ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'BEGIN', 'COMMIT'];
+const BLANK = 0x20;
+const ZERO = 0x30;
+const NINE = 0x39;
+const DECODER = new TextDecoder();
+
+/** The tag of a CommandComplete without its numbers of rows. Its body is the `size` bytes from `at`, or begins so. */
+export function commandAt(bytes: Uint8Array, at: number, size: number): string {
+  for (const command of COMMON) if (isCommand(command, bytes, at, size)) return command;
+  const [tag = ''] = DECODER.decode(bytes.subarray(at, at + size)).split('\0');
   return tag.replaceAll(/ \d+/g, '');
+}
+
+/** The tag is this command alone, or a number stands behind it. */
+function isCommand(command: string, bytes: Uint8Array, at: number, size: number): boolean {
+  const { length } = command;
+  if (length >= size) return false;
+  for (let index = 0; index < length; index += 1) if (bytes[at + index] !== command.charCodeAt(index)) return false;
+  if (bytes[at + length] === 0) return true;
+  const next = length + 1 < size ? (bytes[at + length + 1] ?? 0) : 0;
+  return bytes[at + length] === BLANK && next >= ZERO && next <= NINE;
 }
 
 /** As far as the command tells, beside the text. */
@@ -62,20 +81,31 @@ const DIRTY_FUNCTION = /\b(?:set_config|setseed|nextval|setval|pg_\w*advisory\w*
 /** A new table. */
 const SELECT_INTO = /(?<!\b(?:insert|merge)\s+)\binto\b/;
 
+/** Every clean text begins so. Most other texts do not, and need not be taken apart. */
+const CLEAN_BEGINNING = new RegExp(
+  String.raw`^\s*(?:$|;|(?:begin|start|commit|end|rollback|abort|savepoint|release|show)\b|` +
+    String.raw`select\s+(?:[-\d'"]|(?:true|false|null|pg_|now|version|current_|clock_|session_user|user)))`,
+);
+
 /**
  * `text`: of a Query or a Parse. Several statements are split at every semicolon, which only errs on the safe side.
  * `isSystemFirst`: no schema comes before pg_catalog in the search_path.
  */
 export function effectOfText(text: string, isSystemFirst: boolean): Effect {
   if (text.length > LONGEST_TEXT) return 'dirty';
-  const plain = withoutPlainQuotes(text.toLowerCase());
-  const parts = text.split(';').map((part) => part.toLowerCase().replaceAll(/\s+/g, ' ').trim());
-  const clean = isSystemFirst ? CLEAN_TEXT : QUALIFIED_CLEAN_TEXT;
-  if (parts.every((part) => clean.test(part))) return 'clean';
+  const lower = text.toLowerCase();
+  if (CLEAN_BEGINNING.test(lower) && isClean(lower, isSystemFirst)) return 'clean';
+  const plain = withoutPlainQuotes(lower);
   return [DIRTY_STATEMENT, DIRTY_FUNCTION, SELECT_INTO].some((words) => words.test(plain)) ? 'dirty' : 'unsure';
+}
+
+function isClean(lower: string, isSystemFirst: boolean): boolean {
+  const clean = isSystemFirst ? CLEAN_TEXT : QUALIFIED_CLEAN_TEXT;
+  return lower.split(';').every((part) => clean.test(part.replaceAll(/\s+/g, ' ').trim()));
 }
 
 /** Without literals that are certainly literals: a value is no statement. */
 function withoutPlainQuotes(text: string): string {
+  if (!text.includes("'")) return text;
   return text.includes('\\') || text.includes('$') ? text : text.replaceAll(/'[^']*'/g, "''");
 }

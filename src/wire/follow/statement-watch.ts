@@ -1,6 +1,6 @@
 // Tells whether what ran in a session may have left state in it: by the texts of the client and the tags of the server,
 // as the followers read them. Only where a session may move after a loss without warning.
-import { commandOf, effectOfCommand, effectOfText, LONGEST_TEXT, worse, type Effect } from './statement-effect.ts';
+import { commandAt, effectOfCommand, effectOfText, LONGEST_TEXT, worse, type Effect } from './statement-effect.ts';
 import { TransactionWatch } from './transaction-watch.ts';
 
 /** Tags are short words. Bytes. */
@@ -95,8 +95,7 @@ export class StatementWatch {
 
   /** The server: CommandComplete. */
   completes(bytes: Uint8Array, at: number, size: number): void {
-    const [tag = ''] = DECODER.decode(bytes.subarray(at, at + size)).split('\0');
-    const command = commandOf(tag);
+    const command = commandAt(bytes, at, size);
     this.transaction.completes(command);
     this.#add(effectOfCommand(command));
   }

@@ -1,7 +1,7 @@
 // Texts of statements, as long as a chunk of a socket: they are read on the way, so no text may take long.
 import assert from 'node:assert/strict';
 import { statementsOf } from '../../../src/console/statements.ts';
-import { commandOf, effectOfCommand, effectOfText } from '../../../src/wire/follow/statement-effect.ts';
+import { commandAt, effectOfCommand, effectOfText } from '../../../src/wire/follow/statement-effect.ts';
 import { movability } from '../../../src/core/movability.ts';
 import { READING_SETTINGS } from '../../../src/model/moves.ts';
 import { StatementTexts } from '../../../src/wire/follow/statement-texts.ts';
@@ -20,7 +20,7 @@ function check(input: Uint8Array): void {
   const text = DECODER.decode(input.subarray(0, 8_192)).replaceAll('\0', ' ');
   effectOfText(text, true);
   effectOfText(text, false);
-  effectOfCommand(commandOf(text));
+  effectOfCommand(commandAt(bytes, 0, bytes.length));
   statementsOf(text);
   const whole = DECODER.decode(input);
   for (const isFromSql of [true, false]) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandOf, effectOfCommand, effectOfText } from '../../../../src/wire/follow/statement-effect.ts';
+import { commandAt, effectOfCommand, effectOfText } from '../../../../src/wire/follow/statement-effect.ts';
 
 describe('a text', () => {
   it.each([
@@ -78,32 +78,62 @@ describe('a text', () => {
   });
 });
 
+/** As the body of a CommandComplete, behind other bytes. */
+function commandOf(tag: string, size = tag.length + 1): string {
+  return commandAt(new TextEncoder().encode(`C${tag}\0SELECT 1`), 1, size);
+}
+
+const effectOf = (tag: string) => effectOfCommand(commandOf(tag));
+
 describe('a tag', () => {
   it.each(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBACK', 'SAVEPOINT', 'RELEASE', 'SHOW'])(
     '%s is clean',
     (tag) => {
-      expect(effectOfCommand(commandOf(tag))).toBe('clean');
+      expect(effectOf(tag)).toBe('clean');
     },
   );
 
   it.each(['SELECT 5', 'INSERT 0 1', 'UPDATE 0', 'DELETE 7', 'MERGE 3', 'COPY 12', 'FETCH 1', 'EXPLAIN'])(
     '%s leaves it to the text',
     (tag) => {
-      expect(effectOfCommand(commandOf(tag))).toBe('clean');
+      expect(effectOf(tag)).toBe('clean');
     },
   );
 
   it.each(['SET', 'RESET', 'PREPARE', 'DEALLOCATE', 'DISCARD ALL', 'LISTEN', 'DECLARE CURSOR', 'LOAD', 'DO', 'CALL'])(
     '%s is dirty',
     (tag) => {
-      expect(effectOfCommand(commandOf(tag))).toBe('dirty');
+      expect(effectOf(tag)).toBe('dirty');
     },
   );
 
   it.each(['CREATE TABLE', 'CREATE TABLE AS', 'CREATE SEQUENCE', 'DROP TABLE', 'VACUUM', 'SOMETHING NEW 5', ''])(
     '%s is dirty, because only the others are known',
     (tag) => {
-      expect(effectOfCommand(commandOf(tag))).toBe('dirty');
+      expect(effectOf(tag)).toBe('dirty');
     },
   );
+
+  it.each([
+    ['SELECT 5', 'SELECT'],
+    ['SELECT', 'SELECT'],
+    ['INSERT 0 9', 'INSERT'],
+    ['BEGIN', 'BEGIN'],
+    ['MERGE 3', 'MERGE'],
+    ['SELECT INTO', 'SELECT INTO'],
+    ['SELECT :', 'SELECT :'],
+    ['SELECT /', 'SELECT /'],
+    ['SELECTS 5', 'SELECTS'],
+    ['UPDATED', 'UPDATED'],
+    ['COMMIT PREPARED', 'COMMIT PREPARED'],
+    ['', ''],
+  ])('%s is the command "%s"', (tag, command) => {
+    expect(commandOf(tag)).toBe(command);
+  });
+
+  it('of which less is shown is read no further', () => {
+    expect(commandOf('COMMIT PREPARED', 6)).toBe('COMMIT');
+    expect(commandOf('COMMIT PREPARED', 5)).toBe('COMMI');
+    expect(commandOf('COMMIT 5', 7)).toBe('COMMIT ');
+  });
 });
