@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { whyNoLoad } from '../bench/data-path/load.ts';
 import { findHaproxy } from '../bench/failover/haproxy.ts';
@@ -62,20 +62,24 @@ function whyNot(): string | undefined {
 }
 
 describeUnless(whyNot(), 'the benchmarks', () => {
-  // Two at a time, for most of their time they wait. The others have real clusters, which a busy machine takes apart.
-  it.concurrent.each(PART_NAMES)(TITLE, { timeout: WITHIN_MS }, async (only) => {
-    const { bench = '' } = scripts;
-    const { stdout } = await measured(bench, { ...DATA_PATH, only, ...(OF_PART[only] ?? FEW_PEERS) });
-    expect(stdout).toMatch(new RegExp(`^### ${only}$`, 'm'));
+  // Two at a time, for most of their time they wait; but no part beside a real cluster, which a busy machine takes apart.
+  describe('the parts of the data path', () => {
+    it.concurrent.each(PART_NAMES)(TITLE, { timeout: WITHIN_MS }, async (only) => {
+      const { bench = '' } = scripts;
+      const { stdout } = await measured(bench, { ...DATA_PATH, only, ...(OF_PART[only] ?? FEW_PEERS) });
+      expect(stdout).toMatch(new RegExp(`^### ${only}$`, 'm'));
+    });
   });
 
-  it.each(commands)(TITLE, { timeout: WITHIN_MS }, async (name, command) => {
-    const directory = mkdtempSync(join(tmpdir(), 'pointsman-bench-runs-'));
-    try {
-      await measured(command, { ...OPTIONS[name], ...filesOf(name, directory) });
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
-    }
+  describe('the others', () => {
+    it.concurrent.each(commands)(TITLE, { timeout: WITHIN_MS }, async (name, command) => {
+      const directory = mkdtempSync(join(tmpdir(), 'pointsman-bench-runs-'));
+      try {
+        await measured(command, { ...OPTIONS[name], ...filesOf(name, directory) });
+      } finally {
+        rmSync(directory, { recursive: true, force: true });
+      }
+    });
   });
 });
 

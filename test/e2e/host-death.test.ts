@@ -10,7 +10,7 @@ import { assertOnlyPrimariesWrote, firstWriteOn, GENEROUS_MS } from '../support/
 import { median } from '../support/values/median.ts';
 import { monotonicMs } from '../support/waiting/wait.ts';
 
-const DEATHS = { sandbox: rounds(1, 3), Patroni: rounds(1, 5) };
+const DEATHS = { sandbox: rounds(1, 3), Patroni: rounds(1, 3) };
 /** A failover's worth of held clients stays below PostgreSQL's max_connections. */
 const CONNECTS_PER_SECOND = 4;
 
