@@ -117,10 +117,11 @@ export class SessionMemory {
 
   /** The client sends Parse: of its body, the `size` bytes from `at`, with one more than the limit at most. */
   parses(bytes: Uint8Array, at: number, size: number): void {
-    this.watch?.parses(bytes, at, size);
-    const nameEnd = bytes.indexOf(0, at);
+    const isHarmless = this.watch?.parses(bytes, at, size) === true;
+    const nameEnd = isHarmless ? at : bytes.indexOf(0, at);
     if (this.texts.changesReading()) this.#readOtherwise();
-    if (nameEnd !== -1 && nameEnd < at + size) this.texts.read(bytes, nameEnd + 1, at + size);
+    if (isHarmless) this.texts.isHarmless();
+    else if (nameEnd !== -1 && nameEnd < at + size) this.texts.read(bytes, nameEnd + 1, at + size);
     else this.texts.isNotShown();
     const isFirst = !this.#isUnderWay;
     this.#isUnderWay = true;
@@ -132,11 +133,13 @@ export class SessionMemory {
 
   /** The client sends Query. */
   queries(bytes: Uint8Array, at: number, size: number): void {
-    this.watch?.queries(bytes, at, size);
+    const isHarmless = this.watch?.queries(bytes, at, size) === true;
     this.#isUnderWay = true;
     this.#unnamed?.queries();
+    if (isHarmless) return this.texts.isHarmless();
     this.texts.read(bytes, at, at + size);
     if (this.texts.preparesOtherwise()) this.#readOtherwise();
+    return undefined;
   }
 
   /** More of the last Parse or Query, which was longer than was shown of it. */

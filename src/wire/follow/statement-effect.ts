@@ -24,6 +24,12 @@ const ROW_TAGS = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE', 'COPY
 /** The commands of most statements: they need no text of their own. */
 const COMMON = ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'BEGIN', 'COMMIT'];
 const BLANK = 0x20;
+const TAB = 0x09;
+const RETURN = 0x0d;
+/** Of a letter: what makes it a small one. */
+const CASE = 0x20;
+/** The last byte of it. */
+const ASCII = 0x7f;
 const ZERO = 0x30;
 const NINE = 0x39;
 const DECODER = new TextDecoder();
@@ -87,6 +93,80 @@ const CLEAN_BEGINNING = new RegExp(
     String.raw`select\s+(?:[-\d'"]|(?:true|false|null|pg_|now|version|current_|clock_|session_user|user)))`,
 );
 
+/** A text without one of these, and without a clean beginning, is unsure. */
+export const TELLING_WORDS: readonly string[] = [
+  ...[
+    'set',
+    'discard',
+    'prepare',
+    'deallocate',
+    'listen',
+    'declare',
+    'close',
+    'create',
+    'alter',
+    'drop',
+    'load',
+    'do$',
+  ],
+  ...['call', 'nextval', 'advisory', 'dblink', 'lo_', 'into'],
+  ...['begin', 'transaction', 'commit', 'end', 'rollback', 'abort', 'savepoint', 'release', 'show'],
+];
+const SELECT = 'select';
+const SEMICOLON = 0x3b;
+const VALUES = [
+  '-',
+  "'",
+  'true',
+  'false',
+  'null',
+  'pg_',
+  'now',
+  'version',
+  'current_',
+  'clock_',
+  'session_user',
+  'user',
+];
+
+/**
+ * The bytes from `at` to `end` are a whole text without telling words. False: it is unsure for certain, because it
+ * begins neither with nothing nor with the SELECT of a value.
+ */
+export function mayBeClean(bytes: Uint8Array, at: number, end: number): boolean {
+  const first = behindBlanks(bytes, at, end);
+  if (first === end || bytes[first] === SEMICOLON || (bytes[first] ?? 0) > ASCII) return true;
+  if (!beginsWith(bytes, first, SELECT)) return false;
+  const value = behindBlanks(bytes, first + SELECT.length, end);
+  const byte = bytes[value] ?? 0;
+  if (byte > ASCII || (byte >= ZERO && byte <= NINE)) return true;
+  return VALUES.some((word) => beginsWith(bytes, value, word));
+}
+
+/** Blanks of ASCII; others are beyond it. */
+function behindBlanks(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && (bytes[at] === BLANK || isControlBlank(bytes[at] ?? 0))) at += 1;
+  return at;
+}
+
+function isControlBlank(byte: number): boolean {
+  return byte >= TAB && byte <= RETURN;
+}
+
+/** `word`: in lower case. */
+function beginsWith(bytes: Uint8Array, at: number, word: string): boolean {
+  for (let index = 0; index < word.length; index += 1) {
+    const byte = bytes[at + index] ?? 0;
+    const code = word.charCodeAt(index);
+    if (byte !== code && (byte | CASE) !== code) return false;
+  }
+  return true;
+}
+
+/** Anything but one space. */
+const WIDE_BLANK = /\s{2}|[^\S ]/;
+
 /**
  * `text`: of a Query or a Parse. Several statements are split at every semicolon, which only errs on the safe side.
  * `isSystemFirst`: no schema comes before pg_catalog in the search_path.
@@ -101,7 +181,9 @@ export function effectOfText(text: string, isSystemFirst: boolean): Effect {
 
 function isClean(lower: string, isSystemFirst: boolean): boolean {
   const clean = isSystemFirst ? CLEAN_TEXT : QUALIFIED_CLEAN_TEXT;
-  return lower.split(';').every((part) => clean.test(part.replaceAll(/\s+/g, ' ').trim()));
+  const plain = WIDE_BLANK.test(lower) ? lower.replaceAll(/\s+/g, ' ') : lower;
+  if (!plain.includes(';')) return clean.test(plain.trim());
+  return plain.split(';').every((part) => clean.test(part.trim()));
 }
 
 /** Without literals that are certainly literals: a value is no statement. */

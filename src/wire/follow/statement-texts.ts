@@ -3,6 +3,7 @@
 // else of the state is asked.
 
 import { READING_SETTINGS, UNTOLD_READING_SETTINGS } from '../../model/moves.ts';
+import { finderOf } from './word-finder.ts';
 
 /** A session with more names stays. */
 const MOST_NAMES = 100;
@@ -12,7 +13,8 @@ const OVERLAP = 512;
 /** An overlap has at least so much, without blanks and comments. Characters. */
 const SHORTEST_REST = 128;
 /** Nothing is looked for in a text without one of these. */
-const SUSPICIOUS = /set|load|dblink_connect|origin_session_setup|backup|prepare|execute/i;
+export const SUSPICIOUS_WORDS = 'set|load|dblink_connect|origin_session_setup|backup|prepare|execute'.split('|');
+const SUSPICIOUS = new RegExp(SUSPICIOUS_WORDS.join('|'), 'i');
 const LASTING = String.raw`\bset\s+(?:session\s+)?`;
 const SET = String.raw`\bset\s+(?:session\s+|local\s+)?`;
 const PART = String.raw`"?[a-z_\u0080-\uffff][\w$\u0080-\uffff]*"?`;
@@ -28,6 +30,7 @@ const COMPUTED_SET = new RegExp(String.raw`(?:${QUOTE}|;)\s*${LASTING}[\w."]*(?:
 const COMPUTED = [COMPUTED_CALL, COMPUTED_SET];
 const LITERAL = /'[^']*'/g;
 const DO = /(?:^|;)\s*do\s+(?:language\b|e?'|\$)/i;
+const findSuspicious = finderOf([...SUSPICIOUS_WORDS, 'do$']);
 /** Their EXECUTE, whatever its name, is another one. */
 const OTHER_LANGUAGE = new RegExp(String.raw`(?:\bdo|${QUOTE})\s*\blanguage\s+(?!['"]?plpgsql\b)['"]?\w+`, 'i');
 const HARMLESS_WORDS = `alter analyze comment copy create delete discard drop grant insert lock merge notify prepare
@@ -130,9 +133,15 @@ export class StatementTexts {
 
   /** The text from `from` to its NUL, or to `end`; then the rest of it follows. */
   read(bytes: Uint8Array, from: number, end: number): void {
+    if (findSuspicious(bytes, from, end) !== -1) return this.isHarmless();
     this.#open = '';
     this.#hasDo = false;
-    this.readOn(bytes, from, end);
+    return this.readOn(bytes, from, end);
+  }
+
+  /** A whole text that has none of the suspicious words, and no DO. */
+  isHarmless(): void {
+    this.#open = undefined;
   }
 
   /** The rest of the text, or a part of it. Nothing happens behind its NUL. */

@@ -1,7 +1,18 @@
 // Tells whether what ran in a session may have left state in it: by the texts of the client and the tags of the server,
 // as the followers read them. Only where a session may move after a loss without warning.
-import { commandAt, effectOfCommand, effectOfText, LONGEST_TEXT, worse, type Effect } from './statement-effect.ts';
-import { TransactionWatch } from './transaction-watch.ts';
+import {
+  commandAt,
+  effectOfCommand,
+  effectOfText,
+  LONGEST_TEXT,
+  mayBeClean,
+  TELLING_WORDS,
+  worse,
+  type Effect,
+} from './statement-effect.ts';
+import { SUSPICIOUS_WORDS } from './statement-texts.ts';
+import { JUDGED_WORDS, TransactionWatch } from './transaction-watch.ts';
+import { finderOf } from './word-finder.ts';
 
 /** Tags are short words. Bytes. */
 export const LONGEST_TAG = 64;
@@ -11,6 +22,7 @@ export const LONGEST_NAMES = 128;
 const STATEMENT = 0x53;
 
 const DECODER = new TextDecoder();
+const findTelling = finderOf([...new Set([...TELLING_WORDS, ...JUDGED_WORDS, ...SUSPICIOUS_WORDS])]);
 
 export class StatementWatch {
   readonly transaction = new TransactionWatch();
@@ -54,21 +66,29 @@ export class StatementWatch {
     this.#isSystemFirst = isSystemFirst;
   }
 
-  /** The client sends Query: of its body, the `size` bytes from `at`. */
-  queries(bytes: Uint8Array, at: number, size: number): void {
+  /**
+   * The client sends Query: of its body, the `size` bytes from `at`. True: the text has none of the words that anything
+   * is known by, those of `StatementTexts` included.
+   */
+  queries(bytes: Uint8Array, at: number, size: number): boolean {
     this.#hasNewUnnamed = true;
-    this.#add(this.#read(bytes, at, at + size));
+    const end = findTelling(bytes, at, at + size);
+    this.#add(this.#read(bytes, at, at + size, end, false));
+    return end !== -1;
   }
 
-  /** The client sends Parse. A statement with a name stays in the session. */
-  parses(bytes: Uint8Array, at: number, size: number): void {
+  /** As `queries`, for Parse. A statement with a name stays in the session. */
+  parses(bytes: Uint8Array, at: number, size: number): boolean {
     if (bytes[at] !== 0) {
       this.transaction.lasts();
-      return this.#add('dirty');
+      this.#add('dirty');
+      return false;
     }
     this.#hasNewUnnamed = true;
-    this.#unnamed = this.#read(bytes, at + 1, at + size, true);
-    return this.#add(this.#unnamed);
+    const end = findTelling(bytes, at + 1, at + size);
+    this.#unnamed = this.#read(bytes, at + 1, at + size, end, true);
+    this.#add(this.#unnamed);
+    return end !== -1;
   }
 
   binds(bytes: Uint8Array, at: number, size: number): void {
@@ -100,7 +120,12 @@ export class StatementWatch {
     this.#add(effectOfCommand(command));
   }
 
-  #read(bytes: Uint8Array, at: number, limit: number, isUnnamed = false): Effect {
+  /** `plainEnd`: the end of the text, if it has no telling word. -1: it may have some. */
+  #read(bytes: Uint8Array, at: number, limit: number, plainEnd: number, isUnnamed: boolean): Effect {
+    if (plainEnd !== -1 && plainEnd - at <= LONGEST_TEXT && !mayBeClean(bytes, at, plainEnd)) {
+      this.transaction.readsHarmless(isUnnamed);
+      return 'unsure';
+    }
     const end = bytes.indexOf(0, at);
     const isWhole = end !== -1 && end < limit && end - at <= LONGEST_TEXT;
     const text = isWhole ? DECODER.decode(bytes.subarray(at, end)) : undefined;

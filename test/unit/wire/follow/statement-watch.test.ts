@@ -172,3 +172,25 @@ describe('the extended protocol', () => {
     expect(watch.effect()).toBe('dirty');
   });
 });
+
+describe('an unnamed statement without a telling word', () => {
+  const run = (): boolean => watch.transaction.isVoid(() => undefined);
+
+  it('is known in its transaction', () => {
+    follower.fromClient(parse('', 'select a from b'));
+    follower.fromClient(bind(''));
+    expect(run()).toBe(true);
+  });
+
+  it('is not known if it came before', () => {
+    follower.fromClient(query('select a from b'));
+    follower.fromClient(bind(''));
+    expect(run()).toBe(false);
+  });
+});
+
+it.each([8_192, 8_193])('a harmless text of %d bytes is read if it is not too long', (length) => {
+  follower.fromClient(query(`select a${'x'.repeat(length - 8)}`));
+  expect(watch.effect()).toBe(length === 8_192 ? 'unsure' : 'dirty');
+  expect(watch.transaction.isVoid(() => undefined)).toBe(length === 8_192);
+});
