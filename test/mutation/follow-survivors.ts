@@ -2,6 +2,22 @@
 import { survivorsOf, type Survivor } from './survivors.ts';
 
 export const FOLLOW_SURVIVORS: readonly Survivor[] = [
+  survivorsOf(
+    'wire/follow/statement-watch',
+    'it saves time alone: a text that is taken apart has the same effect',
+    ['plainEnd !== -1 && plainEnd - at <= LONGEST_TEXT && !mayBeClean(bytes, at)', 'false'],
+    ['plainEnd - at <= LONGEST_TEXT', 'plainEnd - at < LONGEST_TEXT'],
+    ['plainEnd - at', 'plainEnd + at'],
+    ["{ this.transaction.readsHarmless(isUnnamed); return 'unsure'; }", '{}'],
+  ),
+  survivorsOf('wire/follow/word-finder', 'the row of the next state is written later', [
+    'byte < BYTES',
+    'byte <= BYTES',
+  ]),
+  survivorsOf('wire/follow/word-finder', 'the empty beginning is the state of the root', [
+    'from < text.length',
+    'from <= text.length',
+  ]),
   survivorsOf('wire/follow/backend-follower', 'without a return it is undefined, too', [
     'default: return undefined;',
     'default:',

@@ -21,34 +21,29 @@ const CLEAN_TAGS = new Set(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBACK', 
 /** Their text tells more: `SELECT` also ends SELECT INTO and CREATE TABLE AS. */
 const ROW_TAGS = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE', 'COPY', 'FETCH', 'MOVE', 'EXPLAIN']);
 
-/** The commands of most statements: they need no text of their own. */
-const COMMON = ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'BEGIN', 'COMMIT'];
 const BLANK = 0x20;
 const TAB = 0x09;
 const RETURN = 0x0d;
-/** Of a letter: what makes it a small one. */
-const CASE = 0x20;
-/** The last byte of it. */
-const ASCII = 0x7f;
 const ZERO = 0x30;
 const NINE = 0x39;
-const DECODER = new TextDecoder();
+/** Of a letter: what makes it a small one. */
+const CASE = 0x20;
+/** Its last byte. */
+const ASCII = 0x7f;
 
-/** The tag of a CommandComplete without its numbers of rows. Its body is the `size` bytes from `at`, or begins so. */
+/** The tag of a CommandComplete without the numbers of rows at its end. Its body is the `size` bytes from `at`. */
 export function commandAt(bytes: Uint8Array, at: number, size: number): string {
-  for (const command of COMMON) if (isCommand(command, bytes, at, size)) return command;
-  const [tag = ''] = DECODER.decode(bytes.subarray(at, at + size)).split('\0');
-  return tag.replaceAll(/ \d+/g, '');
+  let command = '';
+  for (let index = at; index < at + size; index += 1) {
+    const byte = bytes[index] ?? 0;
+    if (byte === 0 || (byte === BLANK && isDigit(bytes[index + 1] ?? 0))) break;
+    command += String.fromCharCode(byte);
+  }
+  return command;
 }
 
-/** The tag is this command alone, or a number stands behind it. */
-function isCommand(command: string, bytes: Uint8Array, at: number, size: number): boolean {
-  const { length } = command;
-  if (length >= size) return false;
-  for (let index = 0; index < length; index += 1) if (bytes[at + index] !== command.charCodeAt(index)) return false;
-  if (bytes[at + length] === 0) return true;
-  const next = length + 1 < size ? (bytes[at + length + 1] ?? 0) : 0;
-  return bytes[at + length] === BLANK && next >= ZERO && next <= NINE;
+function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= NINE;
 }
 
 /** As far as the command tells, beside the text. */
@@ -114,47 +109,37 @@ export const TELLING_WORDS: readonly string[] = [
 ];
 const SELECT = 'select';
 const SEMICOLON = 0x3b;
-const VALUES = [
-  '-',
-  "'",
-  'true',
-  'false',
-  'null',
-  'pg_',
-  'now',
-  'version',
-  'current_',
-  'clock_',
-  'session_user',
-  'user',
-];
+const QUOTE = 0x27;
+const MINUS = 0x2d;
+const VALUES = ['true', 'false', 'null', 'pg_', 'now', 'version', 'current_', 'clock_', 'session_user', 'user'];
 
 /**
- * The bytes from `at` to `end` are a whole text without telling words. False: it is unsure for certain, because it
- * begins neither with nothing nor with the SELECT of a value.
+ * A text without telling words stands at `at`, with a NUL behind it. False: it is unsure for certain, because it begins
+ * neither with nothing nor with the SELECT of a value.
  */
-export function mayBeClean(bytes: Uint8Array, at: number, end: number): boolean {
-  const first = behindBlanks(bytes, at, end);
-  if (first === end || bytes[first] === SEMICOLON || (bytes[first] ?? 0) > ASCII) return true;
+export function mayBeClean(bytes: Uint8Array, at: number): boolean {
+  const first = behindBlanks(bytes, at);
+  const begins = bytes[first] ?? 0;
+  if (begins === 0 || begins === SEMICOLON || begins > ASCII) return true;
   if (!beginsWith(bytes, first, SELECT)) return false;
-  const value = behindBlanks(bytes, first + SELECT.length, end);
+  const value = behindBlanks(bytes, first + SELECT.length);
   const byte = bytes[value] ?? 0;
-  if (byte > ASCII || (byte >= ZERO && byte <= NINE)) return true;
+  if (byte === QUOTE || byte === MINUS || byte > ASCII || isDigit(byte)) return true;
   return VALUES.some((word) => beginsWith(bytes, value, word));
 }
 
 /** Blanks of ASCII; others are beyond it. */
-function behindBlanks(bytes: Uint8Array, from: number, end: number): number {
+function behindBlanks(bytes: Uint8Array, from: number): number {
   let at = from;
-  while (at < end && (bytes[at] === BLANK || isControlBlank(bytes[at] ?? 0))) at += 1;
+  while (isBlank(bytes[at] ?? 0)) at += 1;
   return at;
 }
 
-function isControlBlank(byte: number): boolean {
-  return byte >= TAB && byte <= RETURN;
+function isBlank(byte: number): boolean {
+  return byte === BLANK || (byte >= TAB && byte <= RETURN);
 }
 
-/** `word`: in lower case. */
+/** `word`: letters in lower case. */
 function beginsWith(bytes: Uint8Array, at: number, word: string): boolean {
   for (let index = 0; index < word.length; index += 1) {
     const byte = bytes[at + index] ?? 0;
@@ -182,12 +167,10 @@ export function effectOfText(text: string, isSystemFirst: boolean): Effect {
 function isClean(lower: string, isSystemFirst: boolean): boolean {
   const clean = isSystemFirst ? CLEAN_TEXT : QUALIFIED_CLEAN_TEXT;
   const plain = WIDE_BLANK.test(lower) ? lower.replaceAll(/\s+/g, ' ') : lower;
-  if (!plain.includes(';')) return clean.test(plain.trim());
   return plain.split(';').every((part) => clean.test(part.trim()));
 }
 
 /** Without literals that are certainly literals: a value is no statement. */
 function withoutPlainQuotes(text: string): string {
-  if (!text.includes("'")) return text;
   return text.includes('\\') || text.includes('$') ? text : text.replaceAll(/'[^']*'/g, "''");
 }

@@ -122,7 +122,7 @@ export class StatementWatch {
 
   /** `plainEnd`: the end of the text, if it has no telling word. -1: it may have some. */
   #read(bytes: Uint8Array, at: number, limit: number, plainEnd: number, isUnnamed: boolean): Effect {
-    if (plainEnd !== -1 && plainEnd - at <= LONGEST_TEXT && !mayBeClean(bytes, at, plainEnd)) {
+    if (plainEnd !== -1 && plainEnd - at <= LONGEST_TEXT && !mayBeClean(bytes, at)) {
       this.transaction.readsHarmless(isUnnamed);
       return 'unsure';
     }

@@ -33,9 +33,8 @@ export function finderOf(words: readonly string[]): WordFinder {
 
 /** The next state for each state and byte. A state is the longest end of the text so far that begins a word. */
 function tableOf(words: readonly string[]): Uint16Array {
-  const whole = words.filter((word) => !word.endsWith('$'));
   const bounded = words.filter((word) => word.endsWith('$')).map((word) => word.slice(0, -1));
-  const beginnings = [...new Set([...whole.flatMap(properBeginnings), ...bounded.flatMap(allBeginnings)])];
+  const beginnings = [...new Set(words.flatMap(properBeginnings))];
   const states = new Map(beginnings.map((beginning, index) => [beginning, ROOT + index]));
   const alphabet = new Set(words.join(''));
   const table = new Uint16Array((ROOT + states.size) * BYTES).fill(ROOT);
@@ -48,7 +47,7 @@ function tableOf(words: readonly string[]): Uint16Array {
     }
     for (const char of alphabet) {
       const text = beginning + char;
-      const next = whole.some((word) => text.endsWith(word)) ? FOUND : longestIn(states, text);
+      const next = words.some((word) => text.endsWith(word)) ? FOUND : longestIn(states, text);
       const byte = char.charCodeAt(0);
       table[state * BYTES + byte] = next;
       if (LETTER.test(char)) table[state * BYTES + byte - CASE] = next;
@@ -65,11 +64,7 @@ function longestIn(states: ReadonlyMap<string, number>, text: string): number {
   return ROOT;
 }
 
-/** The empty one first. */
+/** The empty one first, and the `$` is never in one. */
 function properBeginnings(word: string): readonly string[] {
   return Array.from(word, (_, length) => word.slice(0, length));
-}
-
-function allBeginnings(word: string): readonly string[] {
-  return [...properBeginnings(word), word];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandAt, effectOfCommand, effectOfText } from '../../../../src/wire/follow/statement-effect.ts';
+import { commandAt, effectOfCommand, effectOfText, mayBeClean } from '../../../../src/wire/follow/statement-effect.ts';
 
 describe('a text', () => {
   it.each([
@@ -35,6 +35,7 @@ describe('a text', () => {
     'SELECT 1 -- comment',
     "SELECT E'a'",
     'select 1 + 1',
+    'select 1  from a',
     'TABLE accounts',
   ])('of which that is not certain is unsure: %s', (text) => {
     expect(effectOfText(text, true)).toBe('unsure');
@@ -120,9 +121,13 @@ describe('a tag', () => {
     ['INSERT 0 9', 'INSERT'],
     ['BEGIN', 'BEGIN'],
     ['MERGE 3', 'MERGE'],
+    ['SELECT 0', 'SELECT'],
+    ['SELECT 9', 'SELECT'],
+    ['SELECT1', 'SELECT1'],
     ['SELECT INTO', 'SELECT INTO'],
     ['SELECT :', 'SELECT :'],
     ['SELECT /', 'SELECT /'],
+    ['SOMETHING NEW 12', 'SOMETHING NEW'],
     ['SELECTS 5', 'SELECTS'],
     ['UPDATED', 'UPDATED'],
     ['COMMIT PREPARED', 'COMMIT PREPARED'],
@@ -134,6 +139,61 @@ describe('a tag', () => {
   it('of which less is shown is read no further', () => {
     expect(commandOf('COMMIT PREPARED', 6)).toBe('COMMIT');
     expect(commandOf('COMMIT PREPARED', 5)).toBe('COMMI');
-    expect(commandOf('COMMIT 5', 7)).toBe('COMMIT ');
+    expect(commandOf('COMMIT', 6)).toBe('COMMIT');
+  });
+});
+
+describe('a text without telling words', () => {
+  function isDoubtful(text: string): boolean {
+    const bytes = new TextEncoder().encode(`select 1${text}\0select 1`);
+    return mayBeClean(bytes, 8);
+  }
+
+  it.each([
+    '',
+    ' ',
+    ' ; select a',
+    'select 1',
+    'SELECT 0',
+    'sElEcT\t\n\v\f\r -9',
+    "  select 'x'",
+    'select true',
+    'select FALSE',
+    'select null',
+    'select pg_catalog.now()',
+    'select now()',
+    'select version()',
+    'select current_user',
+    'select clock_timestamp()',
+    'select session_user',
+    'select USER',
+    "SELECT 'a'",
+    'select\r1',
+    'select é',
+    '\u00a0select a',
+    'é',
+  ])('may be clean: %j', (text) => {
+    expect(isDoubtful(text)).toBe(true);
+  });
+
+  it.each([
+    'select',
+    'select ',
+    'select a',
+    'select u',
+    'select nu',
+    'table a',
+    'selec 1',
+    'a',
+
+    'select /1',
+    'select :',
+    'select \x011',
+    'select \x7f',
+    '\x7fa',
+    'select \x0e1',
+  ])('is certainly unsure: %j', (text) => {
+    expect(isDoubtful(text)).toBe(false);
+    expect(effectOfText(text, true)).toBe('unsure');
   });
 });

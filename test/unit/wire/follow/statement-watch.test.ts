@@ -182,6 +182,11 @@ describe('an unnamed statement without a telling word', () => {
     expect(run()).toBe(true);
   });
 
+  it('counts before it runs', () => {
+    follower.fromClient(parse('', 'select a from b'));
+    expect(watch.effect()).toBe('unsure');
+  });
+
   it('is not known if it came before', () => {
     follower.fromClient(query('select a from b'));
     follower.fromClient(bind(''));
@@ -193,4 +198,23 @@ it.each([8_192, 8_193])('a harmless text of %d bytes is read if it is not too lo
   follower.fromClient(query(`select a${'x'.repeat(length - 8)}`));
   expect(watch.effect()).toBe(length === 8_192 ? 'unsure' : 'dirty');
   expect(watch.transaction.isVoid(() => undefined)).toBe(length === 8_192);
+});
+
+it.each([
+  ['select a from b', true],
+  ['select 1', true],
+  ['set a = 1', false],
+  ['select nextval($1)', false],
+  ['select pg_replication_origin_session_setup($1)', false],
+  ['rollback', false],
+])('%s is harmless: %s', (text, isHarmless) => {
+  const bytes = ENCODER.encode(`\0${text}\0`);
+  expect(watch.parses(bytes, 0, bytes.length)).toBe(isHarmless);
+  expect(watch.queries(bytes, 1, bytes.length - 1)).toBe(isHarmless);
+  expect(watch.queries(bytes, 1, bytes.length - 2)).toBe(false);
+});
+
+it('a named statement is none of the harmless', () => {
+  const bytes = ENCODER.encode('s\0select a\0');
+  expect(watch.parses(bytes, 0, bytes.length)).toBe(false);
 });

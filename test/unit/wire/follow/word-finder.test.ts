@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { finderOf } from '../../../../src/wire/follow/word-finder.ts';
 
-const find = finderOf(['set', 'reset', 'session_setup', 'u&"', 'do$']);
-
 /** Behind another text, and before one. */
 function endIn(text: string, end = text.length + 3): number {
+  const find = finderOf(['set', 'reset', 'offset_x', 'session_setup', 'u&"', 'redo_log', 'do$', 'go$']);
   const bytes = Buffer.from(`;\0${text}\0 reset\0`, 'latin1');
   return find(bytes, 2, 2 + end);
 }
@@ -27,6 +26,8 @@ describe('a text with one of the words', () => {
     'a; do',
     'do\xe9',
     'dodo ',
+    'redo it',
+    'go',
   ])('is found: %j', (text) => {
     expect(endIn(text)).toBe(-1);
   });
@@ -39,6 +40,8 @@ describe('a text without them', () => {
     'se t',
     's\xe9t',
     'domain',
+    'session?setup',
+    'going redo_lo',
     'dow _do_ do1',
     'u & "',
     'session_se',
