@@ -40,7 +40,7 @@ describe('a text without them', () => {
     'se t',
     's\xe9t',
     'domain',
-    'session?setup',
+    'u&\x02a',
     'going redo_lo',
     'dow _do_ do1',
     'u & "',
