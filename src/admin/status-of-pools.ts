@@ -1,5 +1,5 @@
 // The part of the status document about one pool.
-import { describeRoute } from '../core/describe.ts';
+import { describeLatency, describeRoute } from '../core/describe.ts';
 import { refusalText } from '../core/refusal-words.ts';
 import { isPlanned, type Route, type RoutingTable } from '../core/routing-table.ts';
 import type { Instant } from '../model/instant.ts';
@@ -104,7 +104,7 @@ export function sessionsDocument(counts: PoolCounts, now: Instant): PoolSessions
     by_member: Object.fromEntries(counts.members),
     by_fallback: counts.fallbackSessions,
     ...(ramping.size === 0 ? {} : { slow_start: Object.fromEntries(ramping) }),
-    ...(latency.size === 0 ? {} : { latency: latencyDocument(latency) }),
+    ...(latency.size === 0 ? {} : { latency: latencyDocument(latency, now) }),
     ...(refusing === undefined || refusing.size === 0 ? {} : { refused_logins: refusedLogins(refusing, now) }),
     ...(heldSince === undefined ? {} : { longest_wait_seconds: seconds(now - heldSince) }),
     accepted: counts.accepted,
@@ -114,11 +114,13 @@ export function sessionsDocument(counts: PoolCounts, now: Instant): PoolSessions
   };
 }
 
-function latencyDocument(latency: Latencies): NonNullable<PoolSessionsDocument['latency']> {
-  const entries = [...latency].map(
-    ([member, { requestMs, loginMs, share }]) =>
-      [member, { request_seconds: secondsOrNull(requestMs), login_seconds: secondsOrNull(loginMs), share }] as const,
-  );
+function latencyDocument(latency: Latencies, now: Instant): NonNullable<PoolSessionsDocument['latency']> {
+  const entries = [...latency].map(([member, observed]) => {
+    const { requestMs, loginMs, at, share } = observed;
+    const times = { request_seconds: secondsOrNull(requestMs), login_seconds: secondsOrNull(loginMs) };
+    const last_seconds = at === undefined ? null : seconds(now - at);
+    return [member, { ...times, share, last_seconds, summary: describeLatency(observed, now) }] as const;
+  });
   return Object.fromEntries(entries);
 }
 

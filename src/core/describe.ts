@@ -4,6 +4,7 @@
 import { failureOf, sizeText } from '../model/check.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberRefusal, MemberRefusalReason } from '../model/member.ts';
+import { AGES_MS, type MemberLatency } from './latency.ts';
 import { AGREEMENT_MS, type RefusedPrimary } from './refused-primary.ts';
 import { HOLD_WORDS, type PoolDecision, type Route } from './routing-table.ts';
 import { WHY_WORDS, type JudgedAnswer, type Why, type WhyCode, type Evidence } from './why.ts';
@@ -99,6 +100,32 @@ export function describeRoute(route: Route): string {
     case 'closed':
       return 'no eligible member, clients are refused';
   }
+}
+
+/** With `balance: latency`: `replies in 400 ms, logins in 6.1 ms; new sessions at 1.3 % of its weight` */
+export function describeLatency({ requestMs, loginMs, at, share }: MemberLatency, now: Instant): string {
+  const times = [
+    ...(requestMs === undefined ? [] : [`replies in ${shortTimeText(requestMs)}`]),
+    ...(loginMs === undefined ? [] : [`logins in ${shortTimeText(loginMs)}`]),
+  ];
+  // From then on the times and the share no longer fit each other.
+  const age = at !== undefined && now - at >= AGES_MS ? [`last measured ${since(at, now)} ago`] : [];
+  const measured = times.length === 0 ? 'not measured yet' : [...times, ...age].join(', ');
+  const weight = share > ALMOST_ALL ? 'its full weight' : `${percentText(share)} of its weight`;
+  return `${measured}; new sessions at ${weight}`;
+}
+
+/** `0.25 ms`, `6.1 ms`, `400 ms`, `2.5 s` */
+function shortTimeText(ms: number): string {
+  return ms < 10 ? `${Number(ms.toPrecision(2))} ms` : durationText(ms);
+}
+
+/** Less than half a percent is missing. */
+const ALMOST_ALL = 0.995;
+
+/** `0.1 %`, `1.3 %`, `25 %` */
+function percentText(part: number): string {
+  return `${Number((100 * part).toPrecision(2))} %`;
 }
 
 /** `claims to be primary with timeline 5, but timeline 6 was seen before` */

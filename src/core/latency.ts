@@ -20,10 +20,22 @@ export interface LatencyEstimates {
   readonly logins: Estimate | undefined;
 }
 
+/** The estimates as they are shown, of one process or of all together, and the share that follows. */
+export interface MemberLatency {
+  /** From a request to the first byte of its reply. Undefined: none was observed. Milliseconds. */
+  readonly requestMs: number | undefined;
+  /** From the start of the connect to the first byte of the server's answer to the login. Milliseconds. */
+  readonly loginMs: number | undefined;
+  /** When the newest observation came. Undefined: there is none. */
+  readonly at: Instant | undefined;
+  /** The part of its weight that the member has for new sessions. */
+  readonly share: number;
+}
+
 /** An estimate stands for no more than its newest observations: a busy member that becomes slow is known at once. */
 const MOST = 64;
 /** After this time without news an estimate stands for a third of its observations (1/e). */
-const AGES_MS = 10_000;
+export const AGES_MS = 10_000;
 /** So many observations of the pool's fastest member are assumed of everyone: few of its own decide nothing. */
 const ASSUMED = 2;
 /** Less than a clock, a kernel and a network tell apart. */

@@ -141,6 +141,8 @@ const latency = z.strictObject({
     .nullable()
     .describe("From the connect to the first byte of the server's answer to the login, the same mean."),
   share: z.number().describe('The part of its weight that the member has for new sessions.'),
+  last_seconds: seconds.nullable().describe('Since the newest observation. Null: there is none.'),
+  summary: z.string().describe('All of this in one sentence, as explain, the console and the page show it.'),
 });
 
 const sessions = z.strictObject({

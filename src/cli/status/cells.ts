@@ -98,6 +98,11 @@ function loggingInText(moving: number, isAlone: boolean): string {
   return isAlone ? `${moving} sessions log in at their next server` : `${moving} log in at their next server`;
 }
 
+/** With `balance: latency`: how fast the member answers, and its share. An older Pointsman has no sentence. */
+export function latencyText({ sessions }: Pick<StatusPool, 'sessions'>, member: string): string | undefined {
+  return sessions?.latency?.[member]?.summary;
+}
+
 /** Sessions that connect to a member or have one. */
 export function sessionsIn({ sessions }: Pick<StatusPool, 'sessions'>, member?: string): number {
   const counts = Object.entries(sessions?.by_member ?? {});

@@ -3,7 +3,7 @@
 import { shown } from '../../model/printable.ts';
 import type { Paint, Style } from '../terminal/colour.ts';
 import { tableText } from '../terminal/terminal-table.ts';
-import { placeIn, waitingIn, waitingText } from './cells.ts';
+import { latencyText, placeIn, waitingIn, waitingText } from './cells.ts';
 import type { Status, StatusPool } from './read-status.ts';
 import type { ScreenOptions } from './status-screen.ts';
 
@@ -18,7 +18,9 @@ function poolText(pool: StatusPool, status: Status, { paint, width }: Pick<Scree
     const own = member.pools[pool.name];
     const place = placeIn(pool, member);
     if (own === undefined || place === undefined) return [];
-    return [[`  ${shown(member.name)}`, paint(place.style, place.word), own.why]];
+    const latency = latencyText(pool, member.name);
+    const why = latency === undefined ? own.why : `${own.why}; ${latency}`;
+    return [[`  ${shown(member.name)}`, paint(place.style, place.word), why]];
   });
   const waiting = waitingIn(pool) === 0 ? '' : paint('warn', `; ${waitingText(pool, status)}`);
   const heading = `${paint('strong', `pool ${pool.name}`)} (${pool.check}): ${routePainted(pool, paint)}${waiting}\n`;

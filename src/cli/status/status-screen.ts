@@ -10,6 +10,7 @@ import { branchesText } from './branch-status.ts';
 import {
   ageText,
   lagText,
+  latencyText,
   LEGEND,
   movingText,
   placeIn,
@@ -61,7 +62,7 @@ export function liveScreen(now: LiveLook, options: LiveOptions): string {
 }
 
 function screenOf(status: Status, pools: readonly string[], attention: string, options: ScreenOptions): string {
-  return [heading(status, options), membersText(status, options), ...pools]
+  return [heading(status, options), membersText(status, options), ...pools, latenciesText(status, options)]
     .concat(branchesText(status, options.paint), attention)
     .filter((part) => part !== '')
     .join('\n');
@@ -223,6 +224,19 @@ function waitingLines(status: Status, { paint }: Pick<ScreenOptions, 'paint'>): 
     .map((line) => `${paint('warn', line)}\n`)
     .join('');
 }
+
+/** A line for each member of a pool with `balance: latency`. Empty: there is no such pool. */
+function latenciesText({ pools, members }: Status, { width }: ScreenOptions): string {
+  const rows = pools.flatMap((pool) =>
+    members.flatMap(({ name }) => {
+      const text = latencyText(pool, name);
+      return text === undefined ? [] : [[shown(pool.name), shown(name), text]];
+    }),
+  );
+  return rows.length === 0 ? '' : tableText(LATENCY, rows, width);
+}
+
+const LATENCY = [{ title: 'POOL' }, { title: 'MEMBER' }, { title: 'LATENCY', wraps: true }] as const;
 
 /** All that needs attention, as the status page has it, and the operations that run. Empty: there is none. */
 export function noticesText({ notices }: Status, { paint, width, operations = [] }: ScreenOptions): string {

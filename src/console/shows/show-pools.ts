@@ -64,7 +64,11 @@ const databaseColumns: readonly ColumnOf<RoutePlace>[] = [
     paused: ({ pool }) => Number(pool.route.kind === 'hold'),
     disabled: ({ pool }) => Number(pool.route.kind === 'closed'),
   }),
-  ...text<RoutePlace>({ member: ({ member }) => member ?? null, why: ({ pool }) => pool.why }),
+  ...text<RoutePlace>({
+    member: ({ member }) => member ?? null,
+    why: ({ pool }) => pool.why,
+    latency: ({ pool, member }) => pool.sessions?.latency?.[member ?? '']?.summary ?? null,
+  }),
 ];
 
 /** A row for each pool and member that it routes to. */

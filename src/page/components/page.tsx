@@ -13,6 +13,7 @@ import { Branches } from './branch-panel.tsx';
 import { CausalReads } from './reads-panel.tsx';
 import { Events } from './event-panel.tsx';
 import { Header } from './header.tsx';
+import { Latency } from './latency-panel.tsx';
 import { Limits } from './limits.tsx';
 import { LostConnection } from './lost-connection.tsx';
 import { Members } from './member-table.tsx';
@@ -53,6 +54,7 @@ export function Page(): JSX.Element {
               <Notices status={status} />
               <Waiting status={status} />
               <CausalReads status={status} />
+              <Latency status={status} />
               <Charts status={status} />
               <Limits status={status} />
               <Operate />

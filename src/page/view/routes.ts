@@ -94,10 +94,14 @@ function memberNode(
   };
 }
 
-/** For each pool the sentence of explain, the log and the client's DETAIL. */
+/** For each pool the sentence of explain: that of the log and the client's DETAIL, and what `balance: latency` saw. */
 export function reasonsOf(
   pools: readonly PoolStatusDocument[],
   member: MemberStatusDocument,
 ): readonly (readonly [string, string])[] {
-  return pools.map(({ name }) => [name, member.pools[name]?.why ?? 'not in this pool']);
+  return pools.map(({ name, sessions }) => {
+    const why = member.pools[name]?.why ?? 'not in this pool';
+    const latency = sessions?.latency?.[member.name]?.summary;
+    return [name, latency === undefined ? why : `${why}; ${latency}`];
+  });
 }

@@ -1,6 +1,12 @@
 // Observes the members of pools with `balance: latency`, and gives the part of their weight that follows
 // (core/latency.ts). Requests of sessions that can be read are observed, and logins of all.
-import { estimatedMs, latencyShares, withObservation, type LatencyEstimates } from '../../core/latency.ts';
+import {
+  estimatedMs,
+  latencyShares,
+  withObservation,
+  type Estimate,
+  type LatencyEstimates,
+} from '../../core/latency.ts';
 import { openRoute, type RoutingTable } from '../../core/routing-table.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
@@ -69,10 +75,8 @@ export class ObservedLatency {
     return new Map(
       [...this.#shares(name)].map(([member, share]) => {
         const { requests, logins } = this.#observed(name, member);
-        return [
-          member,
-          { requestMs: requests && estimatedMs(requests), loginMs: logins && estimatedMs(logins), share },
-        ];
+        const [requestMs, loginMs] = [requests && estimatedMs(requests), logins && estimatedMs(logins)];
+        return [member, { requestMs, loginMs, at: newestOf(requests, logins), share }];
       }),
     );
   }
@@ -90,4 +94,8 @@ export class ObservedLatency {
     const members = this.#pools.get(pool) ?? new Map<MemberName, LatencyEstimates>();
     this.#pools.set(pool, members.set(member, observed));
   }
+}
+
+function newestOf(one: Estimate | undefined, other: Estimate | undefined): Instant | undefined {
+  return one && other ? Math.max(one.at, other.at) : (one ?? other)?.at;
 }

@@ -3,6 +3,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { seriousFindings } from '../../support/browser/accessibility.ts';
 import { describeInBrowser } from '../../support/browser/chromium.ts';
+import { replicasOf } from '../../support/clusters/pool-members.ts';
 import { headerShows, pageLab, showsWaiting } from '../../support/browser/page-lab.ts';
 import { PHONE } from '../../support/browser/tab.ts';
 import type { Tab } from '../../support/browser/tab.ts';
@@ -17,7 +18,10 @@ const LOOKS = [
 
 describeInBrowser('the look of the status page', () => {
   // The clients wait until every look was judged, however slow the machine is.
-  const lab = pageLab({ hold: { client_timeout: '10min', outage_timeout: '10min' } });
+  const lab = pageLab({
+    hold: { client_timeout: '10min', outage_timeout: '10min' },
+    pools: { read: { balance: 'latency' } },
+  });
   let killed: string | undefined;
   let waiting: readonly Promise<HeldSession | undefined>[] = [];
   afterEach(async () => {
@@ -25,6 +29,20 @@ describeInBrowser('the look of the status page', () => {
     if (killed !== undefined) await lab.cluster.start(killed);
     killed = undefined;
     for (const session of await Promise.all(waiting)) await session?.close();
+  });
+
+  it('a replica that answers slowly has its share of new sessions beside its name', async () => {
+    const [slow] = await replicasOf(lab.cluster);
+    const { page } = await lab.open();
+    const sessions = await HeldSession.openMany(8, await lab.pointsman.port('read'), lab.cluster.app);
+    const query = `select case when inet_server_port() = ${slow.port} then pg_sleep(0.1) end`;
+    const facts = page.getByRole('region', { name: 'Latency' }).locator('div', { hasText: slow.name });
+    const sentence = facts.getByText(/^replies in \d+ ms, logins in .*; new sessions at [\d.]+ % of its weight$/);
+    await lab.pointsman.waitFor('the sentence on the page', async () => {
+      await Promise.all(sessions.map(({ client }) => client.query(query)));
+      return sentence.isVisible();
+    });
+    await Promise.all(sessions.map((session) => session.close()));
   });
 
   it.each(LOOKS)('in %s, with the dialogs of the operations', async (name, options) => {

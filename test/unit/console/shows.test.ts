@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { SessionDocument } from '../../../src/documents/sessions-document.ts';
 import type { Value } from '../../../src/wire/messages/server-messages.ts';
 import { SHOWS } from '../../../src/console/shows/shows.ts';
-import { BRANCHES, SESSION, SESSIONS, aConsoleSources } from '../../support/values/console.ts';
+import { BRANCHES, SESSION, SESSIONS, STATUS, aConsoleSources } from '../../support/values/console.ts';
 
 type Row = Readonly<Record<string, Value | undefined>>;
 
@@ -80,6 +80,17 @@ test('databases: a row for each member of a route; a pool that holds is paused',
     { name: 'write', host: '10.0.0.1', port: 5432, current_connections: 7, current_client_connections: 15, paused: 0 },
     { name: 'read', host: null, port: null, current_connections: 0, paused: 1, disabled: 0, member: null },
   ]);
+});
+
+test('databases: of a pool with `balance: latency` the sentence of each member', async () => {
+  const [write, ...others] = STATUS.pools;
+  const summary = 'replies in 400 ms; new sessions at 1.3 % of its weight';
+  const latency = { 'pg-1': { request_seconds: 0.4, login_seconds: null, share: 0.013, last_seconds: 0, summary } };
+  const measured = write?.sessions && { ...write, sessions: { ...write.sessions, latency } };
+  const pools = [...(measured ? [measured] : []), ...others];
+  const sources = aConsoleSources({ status: async () => ({ ...STATUS, pools }) });
+  expect(await rowsOf('DATABASES', sources)).toMatchObject([{ latency: summary }, { latency: null }]);
+  expect(await rowsOf('DATABASES')).toMatchObject([{ latency: null }, { latency: null }]);
 });
 
 test('lists are counts', async () => {

@@ -4,6 +4,7 @@ import { CLOSE_REASONS, evictionReason, LEAVE_CAUSES } from '../../../src/model/
 import type { CloseReason } from '../../../src/model/close-reason.ts';
 import {
   countText,
+  describeLatency,
   describeMembers,
   describeRefusal,
   describeRoute,
@@ -256,4 +257,30 @@ describe('sentences', () => {
     expect(describeMembers(undefined, 0)).toBe('members: none');
     expect(describeMembers(poolOf(aTable(aPolicy(), 0), 'write'), 0)).toBe('members: none');
   });
+});
+
+test.each([
+  [
+    { requestMs: 400, loginMs: 6.12 },
+    0.0128,
+    0,
+    'replies in 400 ms, logins in 6.1 ms; new sessions at 1.3 % of its weight',
+  ],
+  [{ requestMs: 0.254, loginMs: undefined }, 1, 9_999, 'replies in 0.25 ms; new sessions at its full weight'],
+  [{ requestMs: undefined, loginMs: 2_500 }, 0.001, 0, 'logins in 2.5 s; new sessions at 0.1 % of its weight'],
+  [{ requestMs: 9.96, loginMs: undefined }, 0.994, 0, 'replies in 10 ms; new sessions at 99 % of its weight'],
+  [{ requestMs: 41.4, loginMs: undefined }, 0.996, 0, 'replies in 41 ms; new sessions at its full weight'],
+  [
+    { requestMs: 400, loginMs: 6 },
+    0.92,
+    45_000,
+    'replies in 400 ms, logins in 6 ms, last measured 45 s ago; new sessions at 92 % of its weight',
+  ],
+])('latency: %j with share %f, %i ms later', (times, share, later, text) => {
+  expect(describeLatency({ ...times, share, at: 1_000 }, 1_000 + later)).toBe(text);
+});
+
+test('latency of a member that was never used', () => {
+  const never = { requestMs: undefined, loginMs: undefined, at: undefined, share: 1 };
+  expect(describeLatency(never, 60_000)).toBe('not measured yet; new sessions at its full weight');
 });

@@ -165,6 +165,23 @@ describe('tracks', () => {
   });
 });
 
+test('the reasons of a member have its latency in a pool that balances by it', () => {
+  const summary = 'replies in 400 ms; new sessions at 1.3 % of its weight';
+  const latency = { 'pg-2': { request_seconds: 0.4, login_seconds: null, share: 0.013, last_seconds: 0, summary } };
+  const pools = [poolOf('write'), poolOf('read', { sessions: { ...SESSIONS, latency } })];
+  const members = ['pg-1', 'pg-2'].map((name) => memberOf(name, ['write', 'read']));
+  expect(routesOf(statusOf({ pools, members })).members.map(({ reasons }) => reasons)).toEqual([
+    [
+      ['write', 'is a replica'],
+      ['read', 'is a replica'],
+    ],
+    [
+      ['write', 'is a replica'],
+      ['read', `is a replica; ${summary}`],
+    ],
+  ]);
+});
+
 describe('the state of the cluster', () => {
   const write = poolOf('write', { exclusive: true, route: openOn('pg-2') });
   const held = poolOf('write', {

@@ -217,7 +217,7 @@ const after = decidedAt(
   isReplica('pg-1', 1000, { timeline: 2 }),
 );
 const causalReads = new ReadCounts({ clock: new ManualClock(), late: { note: () => {} } }).counts();
-const latency = new Map([['pg-1', { requestMs: 1, loginMs: 5, share: 1 }]]);
+const latency = new Map([['pg-1', { requestMs: 1, loginMs: 5, at: 0, share: 1 }]]);
 const counts: PoolCounts = { ...NO_COUNTS, members: new Map([['pg-1', 1]]), causalReads, latency };
 const worker = {
   number: 1,

@@ -232,14 +232,14 @@ test('the wait of a client ends with its worker; a wait that has ended does not 
   expect(endsAfter(...waiting, { ...wait, outcome: 'released' })).toMatchObject([{ kind: 'session_closed' }]);
 });
 
-function latencyOf(requestMs: number | undefined, share: number): Latencies {
-  return new Map([['pg-1', { requestMs, loginMs: undefined, share }]]);
+function latencyOf(requestMs: number | undefined, share: number, at?: number): Latencies {
+  return new Map([['pg-1', { requestMs, loginMs: undefined, at, share }]]);
 }
 
 test('the latency of a member is the mean over the workers that know it', () => {
   const stats = new WorkerStats();
-  stats.update(1, aReport({ read: { latency: latencyOf(1, 1) } }), 0);
-  stats.update(2, aReport({ read: { latency: latencyOf(3, 0.5) } }), 0);
+  stats.update(1, aReport({ read: { latency: latencyOf(1, 1, 500) } }), 0);
+  stats.update(2, aReport({ read: { latency: latencyOf(3, 0.5, 200) } }), 0);
   stats.update(3, aReport({ read: { latency: latencyOf(undefined, 0.75) } }), 0);
-  expect(stats.counts().get('read')?.latency).toEqual(latencyOf(2, 0.75));
+  expect(stats.counts().get('read')?.latency).toEqual(latencyOf(2, 0.75, 500));
 });

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ofPool, statusReader } from '../../../../src/cli/status/read-status.ts';
 import type { Status } from '../../../../src/cli/status/read-status.ts';
 import { operationsReader } from '../../../../src/cli/status/operations-under-way.ts';
+import { evidenceText } from '../../../../src/cli/status/evidence-text.ts';
 import { statusScreen } from '../../../../src/cli/status/status-screen.ts';
 import { paintFor } from '../../../../src/cli/terminal/colour.ts';
 
@@ -111,6 +112,37 @@ test('the picture of README is this screen', () => {
     ),
   );
   expect(readFileSync(README, 'utf8')).toContain(`\n$ pointsman status\n${picture}\`\`\`\n`);
+});
+
+describe('a pool with `balance: latency`', () => {
+  const summary = 'replies in 400 ms, logins in 6.1 ms; new sessions at 1.3 % of its weight';
+  const latency = { 'pg-3': { summary }, 'pg-1': { summary: 'not measured yet; new sessions at its full weight' } };
+  const pools = [
+    aPool('write', ['pg-2']),
+    aPool('read', ['pg-1', 'pg-3'], { sessions: { ...counts({ 'pg-1': 40 }), latency } }),
+  ];
+
+  test('a line for each member below the pools', () => {
+    expect(screen(aStatus({ pools }), 100)).toContain(`
+POOL  MEMBER  LATENCY
+read  pg-1    not measured yet; new sessions at its full weight
+read  pg-3    ${summary}
+`);
+    expect(widest(screen(aStatus({ pools })))).toBeLessThanOrEqual(80);
+    expect(screen(aStatus())).not.toContain('LATENCY');
+  });
+
+  test('explain: behind the reason of each member', () => {
+    const text = evidenceText(aStatus({ pools }), { paint: PLAIN, width: 200 });
+    expect(text).toMatch(/^ {2}pg-1 +routed +w; not measured yet; new sessions at its full weight$/m);
+    expect(text).toMatch(new RegExp(`^ {2}pg-3 +routed +w; ${summary}$`, 'm'));
+    expect(text).toMatch(/^ {2}pg-2 +fallback only +w$/m);
+  });
+
+  test('an older Pointsman has no sentence', () => {
+    const older = { ...counts({}), latency: { 'pg-1': { share: 1 } } };
+    expect(screen(aStatus({ pools: [aPool('read', ['pg-1'], { sessions: older })] }))).not.toContain('LATENCY');
+  });
 });
 
 test('the lag of a replica has its age, where that is a second or more', () => {

@@ -34,7 +34,7 @@ test('replies and logins are kept apart, with the share that follows', () => {
   latency.login(POOL, 'a', 1);
   const shown = latency.shown(POOL);
   expect([...shown.keys()]).toEqual(['a', 'b']);
-  expect(shown.get('a')).toEqual({ requestMs: undefined, loginMs: 1, share: 1 });
+  expect(shown.get('a')).toEqual({ requestMs: undefined, loginMs: 1, at: clock.now(), share: 1 });
   expect(shown.get('b')?.requestMs).toBeCloseTo(100);
   expect(shown.get('b')?.loginMs).toBeCloseTo(50);
   expect(latency.share(POOL, 'b')).toBeLessThan(0.5);
@@ -48,6 +48,18 @@ test('a reply and a login leave each other as they are', () => {
   expect(latency.shown(POOL).get('b')).toMatchObject({ requestMs: expect.closeTo(100), loginMs: expect.closeTo(50) });
 });
 
+test('the newest observation is that of a reply, or of a login', async () => {
+  const newest = (): number | undefined => latency.shown(POOL).get('b')?.at;
+  latency.listener(POOL, SERVER)?.(100, clock.now());
+  expect(newest()).toBe(clock.now());
+  await clock.advance(5);
+  latency.login(POOL, 'b', 50);
+  expect(newest()).toBe(clock.now());
+  await clock.advance(5);
+  latency.listener(POOL, SERVER)?.(100, clock.now());
+  expect(newest()).toBe(clock.now());
+});
+
 test('a connect that failed counts as a login of a second', () => {
   latency.loginFailed(POOL, 'b');
   expect(latency.shown(POOL).get('b')?.loginMs).toBeCloseTo(1_000);
@@ -55,7 +67,9 @@ test('a connect that failed counts as a login of a second', () => {
 
 test('each pool has its own', () => {
   latency.login(POOL, 'b', 50);
-  expect(latency.shown(OTHER_POOL)).toEqual(new Map([['b', { requestMs: undefined, loginMs: undefined, share: 1 }]]));
+  expect(latency.shown(OTHER_POOL)).toEqual(
+    new Map([['b', { requestMs: undefined, loginMs: undefined, at: undefined, share: 1 }]]),
+  );
 });
 
 test('nothing is observed of a pool with another balance, and no reply of a branch', () => {
