@@ -62,7 +62,7 @@ function whyNot(): string | undefined {
 }
 
 describeUnless(whyNot(), 'the benchmarks', () => {
-  // Two at a time, for most of their time they wait; but no part beside a real cluster, which a busy machine takes apart.
+  // Two at a time, for most of their time they wait. No part runs beside a real cluster.
   describe('the parts of the data path', () => {
     it.concurrent.each(PART_NAMES)(TITLE, { timeout: WITHIN_MS }, async (only) => {
       const { bench = '' } = scripts;

@@ -26,7 +26,7 @@ const TAB = 0x09;
 const RETURN = 0x0d;
 const ZERO = 0x30;
 const NINE = 0x39;
-/** Of a letter: what makes it a small one. */
+/** The bit that makes a small letter of a capital. */
 const CASE = 0x20;
 /** Its last byte. */
 const ASCII = 0x7f;
@@ -89,24 +89,9 @@ const CLEAN_BEGINNING = new RegExp(
 );
 
 /** A text without one of these, and without a clean beginning, is unsure. */
-export const TELLING_WORDS: readonly string[] = [
-  ...[
-    'set',
-    'discard',
-    'prepare',
-    'deallocate',
-    'listen',
-    'declare',
-    'close',
-    'create',
-    'alter',
-    'drop',
-    'load',
-    'do$',
-  ],
-  ...['call', 'nextval', 'advisory', 'dblink', 'lo_', 'into'],
-  ...['begin', 'transaction', 'commit', 'end', 'rollback', 'abort', 'savepoint', 'release', 'show'],
-];
+export const TELLING_WORDS: readonly string[] = `set discard prepare deallocate listen declare close create alter drop
+  load do$ call nextval advisory dblink lo_ into begin transaction commit end rollback abort savepoint release
+  show`.split(/\s+/);
 const SELECT = 'select';
 const SEMICOLON = 0x3b;
 const QUOTE = 0x27;

@@ -27,10 +27,8 @@ const LASTING_WORDS = [
 const LASTING = new RegExp(String.raw`\b(?:${LASTING_WORDS.join('|')})\b|u&"`, 'i');
 const ENDS = String.raw`commit|end|abort|prepare|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b)`;
 /** A text without one of these need not be judged. */
-export const JUDGED_WORDS: readonly string[] = [
-  ...['prepare', 'execute', 'deallocate', 'discard', 'load', 'setseed', 'backup', 'advisory', 'slot'],
-  ...['pg_replication', 'dblink', 'u&"', 'commit', 'end', 'abort', 'rollback'],
-];
+export const JUDGED_WORDS: readonly string[] = `prepare execute deallocate discard load setseed backup advisory slot
+  pg_replication dblink u&" commit end abort rollback`.split(/\s+/);
 const ENDS_FIRST = new RegExp(String.raw`(?:^|;)\s*(?:${ENDS})\b`, 'i');
 /** A comment may stand before the word. */
 const COMMENT = /--|\/\*/;

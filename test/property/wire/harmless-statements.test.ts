@@ -1,5 +1,5 @@
 // A text without telling words is not taken apart. It must be one of which nothing would have been found.
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { effectOfText } from '../../../src/wire/follow/statement-effect.ts';
 import { SessionMemory } from '../../../src/wire/follow/session-memory.ts';
@@ -7,12 +7,13 @@ import { StatementTexts } from '../../../src/wire/follow/statement-texts.ts';
 import { StatementWatch } from '../../../src/wire/follow/statement-watch.ts';
 import { TransactionWatch } from '../../../src/wire/follow/transaction-watch.ts';
 
-const WORDS = `select insert into update delete from where set reset session local discard all prepare p as deallocate
-  listen unlisten declare close create alter drop load do call nextval setval set_config setseed advisory pg_advisory_lock
-  dblink dblink_connect lo_import begin start transaction commit end rollback abort savepoint release to show work true
-  false null now() version() pg_backend_pid() pg_catalog.now() current_user current_database() session_user user values
-  pg_backup_start( pg_replication_origin_session_setup( pg_create_physical_replication_slot execute language plpgsql
-  u&"a" a.b app.tenant time zone order by limit offset 5 -1 1.5 * ( ) , = || $$ $1 'x' 'set' E'a\\' "q" ; ;; -- /* */`;
+const WORDS = `select insert into update delete from where set reset session local discard all prepare p as deallocate listen
+  unlisten declare close create alter drop load do call nextval setval set_config setseed advisory
+  pg_advisory_lock dblink dblink_connect lo_import begin start transaction commit end rollback abort savepoint
+  release to show work true false null now() version() pg_backend_pid() pg_catalog.now() current_user
+  current_database() session_user user values pg_backup_start( pg_replication_origin_session_setup(
+  pg_create_physical_replication_slot execute language plpgsql u&"a" a.b app.tenant time zone order by limit
+  offset 5 -1 1.5 * ( ) , = || $$ $1 'x' 'set' E'a\\' "q" ; ;; -- /* */`;
 const pieces = fc.constantFrom(...WORDS.split(/\s+/), '\n', '\t', ' ', 'é', '\u00a0', "'", 'İ', 'x', '1');
 const glue = fc.constantFrom(' ', ' ', ' ', '', '\n', '  ');
 const folded = fc.tuple(pieces, fc.boolean()).map(([word, isUpper]) => (isUpper ? word.toUpperCase() : word));

@@ -173,13 +173,13 @@ describe('the extended protocol', () => {
   });
 });
 
-describe('an unnamed statement without a telling word', () => {
-  const run = (): boolean => watch.transaction.isVoid(() => undefined);
+const isVoid = (): boolean => watch.transaction.isVoid(() => undefined);
 
+describe('an unnamed statement without a telling word', () => {
   it('is known in its transaction', () => {
     follower.fromClient(parse('', 'select a from b'));
     follower.fromClient(bind(''));
-    expect(run()).toBe(true);
+    expect(isVoid()).toBe(true);
   });
 
   it('counts before it runs', () => {
@@ -190,7 +190,7 @@ describe('an unnamed statement without a telling word', () => {
   it('is not known if it came before', () => {
     follower.fromClient(query('select a from b'));
     follower.fromClient(bind(''));
-    expect(run()).toBe(false);
+    expect(isVoid()).toBe(false);
   });
 });
 
