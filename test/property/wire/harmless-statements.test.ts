@@ -7,10 +7,10 @@ import { StatementTexts } from '../../../src/wire/follow/statement-texts.ts';
 import { StatementWatch } from '../../../src/wire/follow/statement-watch.ts';
 import { TransactionWatch } from '../../../src/wire/follow/transaction-watch.ts';
 
-const WORDS = `select insert into update delete from where set reset session local discard all prepare p as deallocate listen
-  unlisten declare close create alter drop load do call nextval setval set_config setseed advisory
-  pg_advisory_lock dblink dblink_connect lo_import begin start transaction commit end rollback abort savepoint
-  release to show work true false null now() version() pg_backend_pid() pg_catalog.now() current_user
+const WORDS = `select insert into update delete from where set reset session local discard all prepare p as
+  deallocate listen unlisten declare close create alter drop load do call nextval setval set_config setseed
+  advisory pg_advisory_lock dblink dblink_connect lo_import begin start transaction commit end rollback abort
+  savepoint release to show work true false null now() version() pg_backend_pid() pg_catalog.now() current_user
   current_database() session_user user values pg_backup_start( pg_replication_origin_session_setup(
   pg_create_physical_replication_slot execute language plpgsql u&"a" a.b app.tenant time zone order by limit
   offset 5 -1 1.5 * ( ) , = || $$ $1 'x' 'set' E'a\\' "q" ; ;; -- /* */`;
