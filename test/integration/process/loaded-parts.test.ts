@@ -1,0 +1,65 @@
+// What an idle proxy has loaded, which is most of its memory: few files of the build, and none of Node's modules that
+// take megabytes. They are loaded with the first use of what needs them.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { FakeMember } from '../../support/fakes/fake-member.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+
+/** Writes at the end what the process has loaded. */
+const NOTES_LOADED = `data:text/javascript,${encodeURIComponent(`
+  const files = [];
+  process.getBuiltinModule('node:module').registerHooks({
+    load(url, context, next) {
+      files.push(url);
+      return next(url, context);
+    },
+  });
+  process.once('exit', () => {
+    const loaded = { files, modules: process.moduleLoadList };
+    process.getBuiltinModule('node:fs').writeFileSync(process.env.LOADED, JSON.stringify(loaded));
+  });
+`)}`;
+
+const written = z.object({ files: z.array(z.string()), modules: z.array(z.string()) });
+
+/** More of them, and V8 optimizes the code that resolves their paths: 5 MB for the pages of its optimizing compiler. */
+const MOST_FILES = 12;
+
+const LARGE = ['crypto', 'http2', 'https', 'inspector', 'internal/deps/undici/undici', 'tls', 'worker_threads'].map(
+  (name) => `NativeModule ${name}`,
+);
+
+/** For what is not configured, and for commands. */
+const LATE = /sandbox|console-server|control-branches|openapi|session-mover|mover|directory|document/;
+
+test('an idle proxy has loaded what it needs', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'pointsman-loaded-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const member = await FakeMember.start('pg-1', { role: 'primary' });
+  onTestFinished(() => member.stop());
+  member.set({ cluster: { scope: 'demo', members: [member.entry()] } });
+  const file = join(directory, 'loaded.json');
+  const pointsman = await startPointsman(
+    {
+      cluster: { seeds: [member.url] },
+      listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
+      admin: { address: '127.0.0.1:0' },
+      log: { format: 'json' },
+    },
+    { NODE_OPTIONS: `--import=${NOTES_LOADED}`, LOADED: file },
+  );
+  onTestFinished(() => pointsman.stop());
+  await pointsman.waitUntilReady();
+  pointsman.signal('SIGTERM');
+  expect(await pointsman.exited()).toBe(0);
+  const { files, modules } = written.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const names = files.filter((url) => url.startsWith('file:')).map((url) => basename(url));
+  expect(names).toContain('main.js');
+  expect(names.length, names.join(' ')).toBeLessThanOrEqual(MOST_FILES);
+  expect(names.filter((name) => LATE.test(name))).toEqual([]);
+  expect(modules).toContain('NativeModule http');
+  expect(modules.filter((name) => LARGE.includes(name))).toEqual([]);
+});
