@@ -1,7 +1,7 @@
 // How dist/ is made: each program and the libraries that a proxy loads as few files, which takes a third of the start's time and a good
 // part of its memory away. Everything is beside everything in dist/, so that programs find each other and the manifest as in src/.
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename } from 'node:path';
 import { build } from 'rolldown';
 import type { Plugin, RolldownOptions } from 'rolldown';
 import { isolatedDeclarationSync } from 'rolldown/experimental';
@@ -68,40 +68,32 @@ const builtins: Plugin = {
   },
 };
 
-const PROGRAMS = {
-  'command-line': 'src/app/command-line.ts',
-  index: ENTRANCE,
-  'worker-main': 'src/worker-main.ts',
-  'healthcheck-main': 'src/healthcheck-main.ts',
-  'guard-main': 'src/sandbox/postgres/guard-main.ts',
-};
+/** Of each module that programs load at their start: their names. A program's own file is not in it. */
+const loadedAtStart = new Map<string, readonly string[]>();
 
-/** Of each module that programs load at their start: their names. */
-const loadedAtStart = new Map<string, Set<string>>();
-
-/** Notes the modules that each program loads at its start. */
+/** Notes which modules each program loads at its start. */
 const starts: Plugin = {
   name: 'starts',
   buildEnd() {
-    for (const [program, path] of Object.entries(PROGRAMS)) {
-      const modules = new Set([resolve(path)]);
-      for (const id of modules) {
-        for (const imported of this.getModuleInfo(id)?.importedIds ?? []) modules.add(imported);
-        loadedAtStart.set(id, (loadedAtStart.get(id) ?? new Set()).add(program));
-      }
+    const programs = [...this.getModuleIds()].filter((id) => this.getModuleInfo(id)?.isEntry === true);
+    for (const program of programs) {
+      const modules = new Set([program]);
+      for (const id of modules) for (const imported of this.getModuleInfo(id)?.importedIds ?? []) modules.add(imported);
+      const name = basename(program, '.ts').replace('-main', '');
+      for (const id of modules) loadedAtStart.set(id, [...(loadedAtStart.get(id) ?? []), name]);
     }
+    for (const program of programs) loadedAtStart.delete(program);
   },
 };
 
 /**
- * Modules that the same programs load at their start are one file. Otherwise a proxy loads 75 files, because parts that
+ * Modules that the same programs load at their start are one file. Otherwise a proxy loads 85 files, because parts that
  * are loaded later share one with it or the other: enough for V8 to optimize the code that resolves their paths, and
  * the pages of its optimizing compiler take 5 MB.
  */
 function fileOf(id: string): string | null {
   const programs = loadedAtStart.get(id);
-  if (programs === undefined || Object.values(PROGRAMS).some((path) => resolve(path) === id)) return null;
-  return `start-${[...programs].map((program) => program.replace('-main', '')).join('-')}`;
+  return programs === undefined ? null : `start-${programs.toSorted().join('-')}`;
 }
 
 /** The types of the package's entrance, which names none of another file. */
@@ -135,7 +127,11 @@ function statusPage(): Plugin {
 export default {
   input: {
     main: 'src/main.ts',
-    ...PROGRAMS,
+    'command-line': 'src/app/command-line.ts',
+    index: ENTRANCE,
+    'worker-main': 'src/worker-main.ts',
+    'healthcheck-main': 'src/healthcheck-main.ts',
+    'guard-main': 'src/sandbox/postgres/guard-main.ts',
   },
   platform: 'node',
   // Optional, or too much of what nobody but the sandbox needs.
