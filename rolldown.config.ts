@@ -134,6 +134,8 @@ export default {
     'guard-main': 'src/sandbox/postgres/guard-main.ts',
   },
   platform: 'node',
+  // As the groups of modules need it.
+  preserveEntrySignatures: 'allow-extension',
   // Optional, or too much of what nobody but the sandbox needs.
   external: ['pg', 'cli-table3', 'diff', 'eventsource-parser', 'playwright-core'],
   plugins: [libraries, builtins, starts, types, statusPage()],
@@ -141,7 +143,7 @@ export default {
     dir: 'dist',
     format: 'esm',
     chunkFileNames: '[name].js',
-    codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: fileOf }] },
+    codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: fileOf, debugName: 'start' }] },
     charset: 'ascii',
     comments: { legal: true, annotation: false, jsdoc: false },
     sourcemap: true,

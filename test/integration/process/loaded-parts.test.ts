@@ -1,5 +1,5 @@
-// What an idle proxy has loaded, which is most of its memory: few files of the build, and none of Node's modules that
-// take megabytes. They are loaded with the first use of what needs them.
+// The code that an idle proxy has loaded is most of its memory: few files of the build, and none of Node's modules that
+// take megabytes. Those are loaded when they are needed.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
