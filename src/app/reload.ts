@@ -62,6 +62,11 @@ export async function reload(options: ReloadOptions, loaded: LoadResult): Promis
   if (isStopping()) return failed('shutting down');
   if (loaded.kind === 'invalid') return failed(...formatProblems(loaded.problems).split('\n'));
   const { config, changed, needsRestart } = reconfigured(running.config, loaded.config);
+  const scoped = config.pools.find(({ causalReads }) => causalReads?.scope === 'proxy');
+  if (scoped !== undefined && config.workers !== 1) {
+    const scope = `pools.${scoped.name}.causal_reads.scope: proxy needs workers: 1`;
+    return failed(`${scope}, and workers changes with a restart alone: restart, or use scope: cluster`);
+  }
   const why = await options.branches.prepare(config.branches);
   if (why !== undefined) return failed(why);
   const prepared = await proxy.prepare(config);

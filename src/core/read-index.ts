@@ -20,7 +20,10 @@ export interface WaitingRead {
   readonly server: AskedServer;
   /** The newest question when the session had its connection to this server. */
   readonly connected: QuestionNumber;
-  /** The newest question when the last byte of the read arrived. */
+  /**
+   * The newest question when the last byte of the read arrived. With the scope `proxy`: when the last byte was noticed
+   * that may have acknowledged something that it must see.
+   */
   readonly arrived: QuestionNumber;
 }
 

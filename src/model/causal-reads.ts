@@ -2,11 +2,16 @@
 // vocabulary that configuration, decision, proxy and positions share. Durations in milliseconds, positions in bytes.
 import type { Address, MemberName } from './member.ts';
 
+/** Whose acknowledged writes a read sees: those of everybody, or those to its database through this process. */
+export const READ_SCOPES = ['cluster', 'proxy'] as const;
+export type ReadScope = (typeof READ_SCOPES)[number];
+
 /** `primary`: the session moves to a member that shows all, at last the primary. `stale`: it runs with a notice. */
 export const LATE_MODES = ['primary', 'error', 'stale'] as const;
 export type LateMode = (typeof LATE_MODES)[number];
 
 export interface CausalReadsPolicy {
+  readonly scope: ReadScope;
   /** How long a read waits for its server before it is late. */
   readonly waitMs: number;
   readonly late: LateMode;
@@ -67,7 +72,7 @@ export interface Positions {
   /** Leaves at once, or when the server has answered what it was asked before: never with an older number. */
   askPrimary(server: AskedServer): Promise<PrimaryWord | NoAnswer>;
   askReplica(server: AskedServer): Promise<ReplicaWord | NoAnswer>;
-  /** The newest words of a connection that has not ended since. Undefined: there is none. */
+  /** The newest words of a connection that has not ended since. Undefined: there is none. To read them is a use. */
   lastPrimary(server: AskedServer): PrimaryWord | undefined;
   lastReplica(server: AskedServer): ReplicaWord | undefined;
   /** Makes the primary flush what it has written, soon. */

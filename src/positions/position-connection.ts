@@ -89,8 +89,9 @@ export class PositionConnection {
     this.#proceed();
   }
 
-  /** The newest answer on a connection that has not ended since. */
+  /** The newest answer on a connection that has not ended since. To rely on it is a use of the connection. */
   last(): NumberedPosition | undefined {
+    this.#usedAt = this.#options.clock.now();
     return this.#last;
   }
 

@@ -305,7 +305,7 @@ export class Arriving implements Stage {
     const client = this.client();
     const { clock, cancels } = parts;
     const { isReadable } = handedOver;
-    const reads = 'member' in server ? parts.reads.gateFor(session, this.#policy) : undefined;
+    const reads = 'member' in server ? parts.reads.gateFor(session, this.#policy, record.database()) : undefined;
     const conversation = new Conversation({
       client,
       clock,

@@ -55,6 +55,7 @@ export class PolicyInForce {
       this.#pools.set(pool.name, pool);
       registry.learn([pool.name]);
     }
+    registry.countByEnds(policy.pools.some(({ causalReads }) => causalReads?.scope === 'proxy'));
     holdQueue.learn(names);
     drains.pace(policy.client.maxDisconnectsPerSecond);
     return before;

@@ -67,6 +67,11 @@ export class SessionRecord {
     this.#names = names;
   }
 
+  /** To be compared. Undefined: its startup could not be read. */
+  database(): string | undefined {
+    return this.#names.login.database;
+  }
+
   /** The target is this branch. */
   found(branch: BranchIdentity): void {
     this.#branch = branch;

@@ -1,6 +1,7 @@
 // The sessions of this process: which ones exist, in which state they are, and on which member each one lives. The
 // index by pool and member makes an eviction cost only what it closes. Limits on sessions are checked against these
 // counts alone. Owns no socket.
+import type { ForwardedBytes } from '../core/acknowledgements.ts';
 import { BRANCHES_POOL } from '../model/branch.ts';
 import type { PoolCounts, Traffic } from '../reports/counts.ts';
 import type { Clock } from '../model/instant.ts';
@@ -9,18 +10,22 @@ import type { PoolName } from '../model/policy.ts';
 import type { SessionState } from '../reports/session-state.ts';
 import type { PoolTally, Tally } from '../reports/tally.ts';
 import type { OpenRoute } from '../core/routing-table.ts';
+import { knownDatabase, PoolTraffic, type RelayEnds } from './pool-traffic.ts';
 import { NO_SIBLINGS, type Siblings } from './siblings.ts';
 import type { Assignment, SessionHandle } from './stage.ts';
 
 interface PoolLedger {
   readonly states: Record<SessionState, number>;
   readonly byMember: Map<MemberName, Set<SessionHandle>>;
-  readonly traffic: Traffic;
+  readonly traffic: PoolTraffic;
   fallbackSessions: number;
   laggingSessions: number;
   accepted: number;
   started: number;
 }
+
+/** Clients choose the names. */
+const MOST_DATABASES = 1000;
 
 export class SessionRegistry {
   readonly #pools = new Map<PoolName, PoolLedger>();
@@ -29,6 +34,10 @@ export class SessionRegistry {
   readonly #unsettled = new Set<SessionHandle>();
   readonly #siblings: Siblings;
   readonly #onEmpty = new Set<() => void>();
+  /** Relays that begin now count by server and database. */
+  #countsByEnds = false;
+  /** By database; until there is another counter. */
+  readonly #forwarded = new Map<string | undefined, readonly ForwardedBytes[]>();
 
   constructor(siblings = NO_SIBLINGS) {
     this.#siblings = siblings;
@@ -39,6 +48,7 @@ export class SessionRegistry {
     for (const pool of pools) {
       if (!this.#pools.has(pool)) this.#pools.set(pool, noSessions());
     }
+    this.#forwarded.clear();
   }
 
   /** A new session, in state `startup`. */
@@ -134,9 +144,31 @@ export class SessionRegistry {
     return undefined;
   }
 
-  /** The byte counters that every relay of the pool increments. */
-  traffic(pool: PoolName): Traffic {
-    return this.#pool(pool).traffic;
+  /** For relays that begin from now on. */
+  countByEnds(isWanted: boolean): void {
+    this.#countsByEnds = isWanted;
+  }
+
+  /** The byte counters for a relay of the pool. `ends`: undefined for a branch. */
+  traffic(pool: PoolName, ends: RelayEnds | undefined): Traffic {
+    const { traffic } = this.#pool(pool);
+    return this.#countsByEnds && ends !== undefined ? traffic.of(ends, () => this.#forwarded.clear()) : traffic.all;
+  }
+
+  /** All bytes that clients of the database may have got, of every pool. Undefined: of any database. */
+  forwarded(named: string | undefined): readonly ForwardedBytes[] {
+    const database = knownDatabase(named);
+    const known = this.#forwarded.get(database);
+    if (known !== undefined) return known;
+    const counters = [...this.#pools].flatMap(([name, { traffic }]) =>
+      name === BRANCHES_POOL ? [] : traffic.counters(),
+    );
+    const isOfDatabase = (other: string | undefined): boolean =>
+      database === undefined || other === undefined || other === database;
+    if (this.#forwarded.size >= MOST_DATABASES) this.#forwarded.clear();
+    const forwarded = counters.filter((counter) => isOfDatabase(counter.database));
+    this.#forwarded.set(database, forwarded);
+    return forwarded;
   }
 
   all(): readonly SessionHandle[] {
@@ -199,7 +231,7 @@ function noSessions(): PoolLedger {
   return {
     states: { startup: 0, holding: 0, dialing: 0, relaying: 0, parked: 0, moving: 0, closing: 0, closed: 0 },
     byMember: new Map(),
-    traffic: { toBackendBytes: 0, toClientBytes: 0 },
+    traffic: new PoolTraffic(),
     fallbackSessions: 0,
     laggingSessions: 0,
     accepted: 0,
@@ -220,5 +252,5 @@ function countsOf({ states, byMember, traffic, ...counts }: PoolLedger): PoolCou
   const live = { ...others, ...(parked === 0 ? {} : { parked }), ...(moving === 0 ? {} : { moving }) };
   const { fallbackSessions, laggingSessions, accepted, started } = counts;
   const members = sizesOf(byMember);
-  return { states: live, members, fallbackSessions, laggingSessions, accepted, started, closed, ...traffic };
+  return { states: live, members, fallbackSessions, laggingSessions, accepted, started, closed, ...traffic.sum() };
 }

@@ -15,13 +15,13 @@ export function readsRules(parsed: ParsedFile): readonly Fault[] {
   ];
 }
 
-function needs({ pools, client, moves, questions }: ParsedFile): readonly Fault[] {
+function needs({ pools, client, moves, questions, workers }: ParsedFile): readonly Fault[] {
   const hasPrimary = Object.values(pools).some((pool) => isExclusive(pool) && pool.check.family === 'primary');
   return Object.entries(pools).flatMap(([name, pool]) => {
     const { causal_reads: reads } = pool;
     if (reads === undefined || reads === false) return [];
     const at: Path = ['pools', name, 'causal_reads'];
-    const { late = 'primary' } = reads === true ? {} : reads;
+    const { scope = 'cluster', late = 'primary' } = reads === true ? {} : reads;
     const faults: Fault[] = [];
     if (isExclusive(pool)) faults.push(error('a pool of one member has nothing to wait for: leave it out', at));
     if (!hasPrimary) faults.push(error('needs another pool with the check /primary, whose member is asked', at));
@@ -32,6 +32,12 @@ function needs({ pools, client, moves, questions }: ParsedFile): readonly Fault[
     if (client.tls.mode === 'passthrough') {
       const text = 'needs a stream that can be read: use client.tls.mode terminate or require';
       faults.push(error(text, at, MODE));
+    }
+    if (scope === 'proxy' && workers !== 1) {
+      const text =
+        'scope: proxy needs workers: 1, because a worker learns of a write in another one too late: ' +
+        'set workers: 1, or use scope: cluster';
+      faults.push(error(text, [...at, 'scope'], ['workers']));
     }
     if (late === 'primary' && moves === undefined) {
       const text = 'late: primary needs the section moves: add it, or use late: error or late: stale';

@@ -1,7 +1,7 @@
 // The section `pools`: which members a pool has, which of them gets a new session, and what happens to the sessions of
 // a member that leaves. The keys without a default here get theirs in defaults.ts, because they depend on others.
 import { z } from 'zod';
-import { LATE_MODES, type CausalReadsPolicy } from '../../model/causal-reads.ts';
+import { LATE_MODES, READ_SCOPES, type CausalReadsPolicy } from '../../model/causal-reads.ts';
 import type { LeaveCause } from '../../model/close-reason.ts';
 import { LEAVE_MODES, type RebalancePolicy } from '../../model/policy.ts';
 import { key } from './key.ts';
@@ -49,6 +49,13 @@ const causalReads = z.union(
   [
     flag,
     z.strictObject({
+      scope: key(
+        choice(READ_SCOPES).default('cluster'),
+        `The writes that a read sees. \`cluster\`: all that were acknowledged to anybody; the primary is asked for
+        every read. \`proxy\`: those to its database that were acknowledged through this process; the primary is
+        asked only behind such writes. Writes through another Pointsman, or past it, are not covered then, and
+        \`workers\` must be 1.`,
+      ),
       wait: key(duration(1).prefault('500ms'), 'How long a read waits for its replica before it is late.'),
       late: key(
         choice(LATE_MODES).default('primary'),
@@ -185,6 +192,6 @@ export function rebalancePolicy(parsed: z.output<typeof rebalance>): RebalancePo
 
 export function causalReadsPolicy(parsed: z.output<typeof causalReads> | undefined): CausalReadsPolicy | undefined {
   if (parsed === undefined || parsed === false) return undefined;
-  const { wait = 500, late = 'primary' } = parsed === true ? {} : parsed;
-  return { waitMs: wait, late };
+  const { scope = 'cluster', wait = 500, late = 'primary' } = parsed === true ? {} : parsed;
+  return { scope, waitMs: wait, late };
 }

@@ -1,4 +1,5 @@
 // The causal reads of one proxy: gives each session of a pool with `causal_reads` its gate, and has what they share.
+import { primaryServer } from '../../core/read-index.ts';
 import type { Positions } from '../../model/causal-reads.ts';
 import { memoized } from '../../model/once.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
@@ -7,6 +8,7 @@ import { apart, sharedClock } from '../fault.ts';
 import type { ProxyDependencies, ProxyPolicy } from '../options.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 import type { SessionControl } from '../stage.ts';
+import { Acknowledgements } from './acknowledgements.ts';
 import { Detours } from './detours.ts';
 import { LateEpisodes } from './late-episodes.ts';
 import { ReadCounts } from './read-counts.ts';
@@ -25,6 +27,7 @@ export class CausalReads {
   readonly #options: CausalReadsOptions;
   readonly #pools = new Map<PoolName, { readonly counts: ReadCounts; readonly late: LateEpisodes }>();
   readonly #train: () => ReadTrain | undefined;
+  readonly #acknowledgements: () => Acknowledgements | undefined;
   readonly #detours: Detours;
   #hasTrain = false;
 
@@ -32,10 +35,11 @@ export class CausalReads {
     this.#options = options;
     this.#detours = new Detours(options);
     this.#train = memoized(() => this.#newTrain());
+    this.#acknowledgements = memoized(() => this.#newAcknowledgements());
   }
 
-  /** Undefined: the transactions of the session begin when they come. */
-  gateFor(session: SessionControl, { name, causalReads }: PoolPolicy): ReadGate | undefined {
+  /** Undefined: the transactions of the session begin when they come. `database`: absent, it is not known. */
+  gateFor(session: SessionControl, { name, causalReads }: PoolPolicy, database?: string): ReadGate | undefined {
     const { positions, pool, policy, clock } = this.#options;
     const train = causalReads === undefined ? undefined : this.#train();
     if (train === undefined || positions === undefined) return undefined;
@@ -46,6 +50,7 @@ export class CausalReads {
       counts: this.#countsOf(name),
       holdMs: () => policy().hold.clientTimeoutMs,
       newestQuestion: () => positions.newestQuestion(),
+      acknowledged: () => this.#acknowledgements()?.demand(database),
       detours: this.#detours,
       keepsDetour: () => pool(name)?.onLeave.fallback_over === 'keep',
       policy: () => pool(name)?.causalReads,
@@ -74,6 +79,20 @@ export class CausalReads {
     const counts = new ReadCounts({ clock, late });
     this.#pools.set(pool, { counts, late });
     return counts;
+  }
+
+  #newAcknowledgements(): Acknowledgements | undefined {
+    const { positions, snapshot, registry, policy, clock } = this.#options;
+    if (positions === undefined || snapshot === undefined) return undefined;
+    return new Acknowledgements({
+      positions,
+      snapshot,
+      proven: () => {
+        const { pools, probe } = policy();
+        return primaryServer({ pools, snapshot: snapshot(), since: clock.now() - (probe?.writeMaxAgeMs ?? 0) });
+      },
+      forwarded: (database) => registry.forwarded(database),
+    });
   }
 
   #newTrain(): ReadTrain | undefined {

@@ -13,6 +13,7 @@ import type { Relay } from '../relay/relay.ts';
 import type { Gate } from '../relay/stall-gate.ts';
 import type { Server } from '../server.ts';
 import type { SessionControl } from '../stage.ts';
+import type { ReadDemand } from './acknowledgements.ts';
 import type { Detours } from './detours.ts';
 import { lateError, shownWait, staleNotice, whyLate, type LateRead } from './late-read.ts';
 import type { ReadCounts } from './read-counts.ts';
@@ -23,6 +24,8 @@ export interface ReadGateOptions {
   readonly train: ReadTrain;
   readonly clock: Clock;
   readonly newestQuestion: () => QuestionNumber;
+  /** What a read must see that arrives now, with the scope `proxy`. Undefined: nobody can tell. */
+  readonly acknowledged: () => ReadDemand | undefined;
   /** As it is now. Undefined: a reload has removed it. */
   readonly policy: () => CausalReadsPolicy | undefined;
   /** How long clients wait for a primary. Milliseconds. */
@@ -159,12 +162,13 @@ export class ReadGate implements TransactionGate {
   }
 
   #newRead(server: AskedServer, since: Instant): TrainRead {
-    const { session, newestQuestion } = this.#options;
+    const { session, policy, newestQuestion, acknowledged } = this.#options;
+    const demand = policy()?.scope === 'proxy' ? acknowledged() : undefined;
     return {
       server,
       since,
       connected: this.#connected,
-      arrived: newestQuestion(),
+      ...(demand ?? { arrived: newestQuestion() }),
       onYes: (how) => asStepOf(session, () => this.#end(how, true)),
     };
   }

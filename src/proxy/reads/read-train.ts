@@ -14,6 +14,7 @@ import type { Clock, Instant } from '../../model/instant.ts';
 import { addressText, type MemberName } from '../../model/member.ts';
 import type { PoolPolicy } from '../../model/policy.ts';
 import { TokenBucket } from '../token-bucket.ts';
+import type { SharedWord } from './acknowledgements.ts';
 
 export interface ReadTrainOptions {
   readonly positions: Positions;
@@ -28,8 +29,14 @@ export interface ReadTrainOptions {
   readonly maxAgeMs: () => number;
 }
 
+/** A read that may have to wait. */
+export interface ArrivedRead extends WaitingRead {
+  /** Of all reads that must see the same. Absent: it is alone. */
+  readonly shared?: SharedWord;
+}
+
 /** A read that waits, or may have to. */
-export interface TrainRead extends WaitingRead {
+export interface TrainRead extends ArrivedRead {
   readonly since: Instant;
   /** Its server shows all that it must see. Called once, when the read has left the train. */
   readonly onYes: (how: 'at_once' | 'waited') => void;
@@ -37,8 +44,7 @@ export interface TrainRead extends WaitingRead {
 
 /** The state of a read in the train. */
 interface Ticket {
-  /** The first one that counts: a later one would only be further ahead. */
-  word: PrimaryWord | undefined;
+  readonly shared: SharedWord;
   wasBehind: boolean;
 }
 
@@ -90,17 +96,17 @@ export class ReadTrain {
     this.#options = options;
   }
 
-  /** Nothing needs to be asked: the session is at the primary. */
-  isFree(read: WaitingRead): boolean {
+  /** Nothing needs to be asked: the session is at the primary, or its server shows what the reads before have asked. */
+  isFree(read: ArrivedRead): boolean {
     const proven = this.#proven();
-    if (proven === undefined || !isServer(read.server, proven)) return false;
-    return this.#judged(read, undefined, proven).kind === 'yes';
+    const word = this.#wordFor(read, read.shared ?? { word: undefined }, proven);
+    return word !== undefined && this.#judged(read, word, proven).kind === 'yes';
   }
 
   /** It waits until `onYes`, or `remove`. */
   add(read: TrainRead): void {
     this.#options.apart(() => {
-      this.#reads.set(read, { word: undefined, wasBehind: false });
+      this.#reads.set(read, { shared: read.shared ?? { word: undefined }, wasBehind: false });
       this.#advance([read]);
     });
   }
@@ -112,7 +118,7 @@ export class ReadTrain {
   /** The read is in the train. */
   wait(read: TrainRead): ReadWait {
     const proven = this.#proven();
-    const word = this.#reads.get(read)?.word;
+    const word = this.#reads.get(read)?.shared.word;
     const verdict = this.#judged(read, word, proven);
     const replayed = this.#options.positions.lastReplica(read.server)?.replayed;
     const isKnown = word !== undefined && replayed !== undefined;
@@ -127,7 +133,7 @@ export class ReadTrain {
 
   /** Whether a session at the server would see what a read in the train must see. To be asked at a later time, too. */
   coversOf(read: TrainRead): (server: AskedServer) => boolean {
-    const word = this.#reads.get(read)?.word;
+    const word = this.#reads.get(read)?.shared.word;
     return (server) => {
       const proven = this.#proven();
       if (proven !== undefined && isServer(server, proven)) return true;
@@ -164,7 +170,7 @@ export class ReadTrain {
     for (const read of reads) {
       const ticket = this.#reads.get(read);
       if (ticket === undefined) continue;
-      const word = this.#wordFor(read, ticket, proven);
+      const word = this.#wordFor(read, ticket.shared, proven);
       const verdict = this.#judged(read, word, proven);
       if (verdict.kind === 'yes') {
         this.#reads.delete(read);
@@ -180,16 +186,20 @@ export class ReadTrain {
     if (isPrimaryWanted && proven !== undefined) this.#askPrimary(proven);
   }
 
-  #wordFor(read: TrainRead, ticket: Ticket, proven: PrimaryServer | undefined): PrimaryWord | undefined {
-    const known = ticket.word;
+  #wordFor(read: WaitingRead, shared: SharedWord, proven: PrimaryServer | undefined): PrimaryWord | undefined {
+    const known = shared.word;
     if (proven === undefined) return undefined;
-    if (known !== undefined && isServer(known, proven) && known.timeline === proven.timeline) return known;
+    const isAtPrimary = isServer(read.server, proven);
+    const mustBeAfter = isAtPrimary ? read.connected : read.arrived;
+    const isKnown = known !== undefined && isServer(known, proven) && known.timeline === proven.timeline;
+    if (isKnown && known.question > mustBeAfter) return known;
     const newest = this.#options.positions.lastPrimary(proven);
-    const mustBeAfter = isServer(read.server, proven) ? read.connected : read.arrived;
     // A word of before the member's promotion is of no use: it is asked again. Its own word may be ahead of its report.
     const counts = newest !== undefined && newest.question > mustBeAfter && newest.timeline >= proven.timeline;
-    ticket.word = counts ? newest : undefined;
-    return ticket.word;
+    const word = counts ? newest : undefined;
+    // A read at the primary needs less than those that share the word.
+    if (!isAtPrimary) shared.word = word;
+    return word;
   }
 
   /** One question at a time; the reads that come meanwhile share the next. */
@@ -220,7 +230,7 @@ export class ReadTrain {
     this.#isWriting = before !== undefined && before.written !== word.written;
     this.#nudge(before, word);
     // The others wait for their replica.
-    return this.#advance([...this.#reads].flatMap(([read, ticket]) => (ticket.word === undefined ? [read] : [])));
+    return this.#advance([...this.#reads].flatMap(([read, { shared }]) => (shared.word === undefined ? [read] : [])));
   }
 
   #poll(server: AskedServer): void {
@@ -273,7 +283,8 @@ export class ReadTrain {
   /** The oldest word of a read that has waited so long, and needs WAL that was not flushed when it was said. */
   #unflushed(): PrimaryWord | undefined {
     const before = this.#options.clock.now() - NUDGE_AFTER_MS;
-    for (const [{ since }, { word }] of this.#reads) {
+    for (const [{ since }, { shared }] of this.#reads) {
+      const { word } = shared;
       if (since <= before && word !== undefined && word.flushed < word.written) return word;
     }
     return undefined;

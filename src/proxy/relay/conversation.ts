@@ -78,6 +78,8 @@ export class Conversation implements Taps, CancelTarget {
   readonly #transactions: TransactionGate | undefined;
   #follower: SessionFollower | undefined;
   #taps = NO_TAPS;
+  /** The counters of its pool: those of its last relay. */
+  #poolTraffic: Traffic | undefined;
   /** To its server. Undefined: it has none. */
   #relay: Relay | undefined;
   /** While it has no server. */
@@ -109,6 +111,11 @@ export class Conversation implements Taps, CancelTarget {
   /** Undefined: it cannot be read. */
   follower(): SessionFollower | undefined {
     return this.#follower;
+  }
+
+  /** For what the client is told while it has no server. To be called before the first byte of each relay. */
+  countsIn(poolTraffic: Traffic): void {
+    this.#poolTraffic = poolTraffic;
   }
 
   relaysBy(relay: Relay): void {
@@ -180,8 +187,11 @@ export class Conversation implements Taps, CancelTarget {
   /** Bytes of the server that were kept from the client. They must stay as they are. */
   passToClient(bytes: Uint8Array): void {
     this.#follower?.fromBackend(bytes);
-    if (this.#relay === undefined) this.#client.write(bytes);
-    else this.#relay.tellClient(bytes);
+    if (this.#relay !== undefined) return this.#relay.tellClient(bytes);
+    // Last words of its server may acknowledge a write.
+    if (this.#poolTraffic !== undefined) this.#poolTraffic.toClientBytes += bytes.length;
+    this.#client.write(bytes);
+    return undefined;
   }
 
   takesCancel(): boolean {

@@ -18,6 +18,7 @@ import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import type { LoginRefusals } from '../connect/login-refusals.ts';
 import type { ObservedLatency } from '../connect/observed-latency.ts';
 import { describeEnd, describeRefused, lossMessage } from '../messages/close-message.ts';
+import type { RelayEnds } from '../pool-traffic.ts';
 import { servedText, serverText, type Server } from '../server.ts';
 import type { SessionRecord } from '../session-record.ts';
 import { isTls, resetSocket, sayGoodbye } from '../socket.ts';
@@ -36,7 +37,7 @@ export interface RelayServices {
   readonly stallGate: StallGate;
   readonly openPipes: OpenPipes;
   /** Has the counters of a pool. */
-  readonly registry: { traffic(pool: PoolName): Traffic };
+  readonly registry: { traffic(pool: PoolName, ends: RelayEnds | undefined): Traffic };
   readonly refusals: Pick<LoginRefusals, 'note'>;
   readonly latency: Pick<ObservedLatency, 'listener'>;
   /** Ends the session when it reaches a limit of its pool. Returns the cancel function. */
@@ -58,7 +59,7 @@ export interface RelayedOptions {
   readonly conversation: Conversation;
   readonly pool: PoolPolicy;
   readonly server: Server;
-  readonly record: Pick<SessionRecord, 'traffic' | 'lost' | 'reached'>;
+  readonly record: Pick<SessionRecord, 'traffic' | 'lost' | 'reached' | 'database'>;
   readonly services: RelayServices;
   /** Undefined: the session stays for good. */
   readonly moving: MovingPart | undefined;
@@ -209,6 +210,9 @@ export class Relayed implements Stage {
   #newRelay(): Relay {
     const { client, backend, pool, record, services, session, conversation, server } = this.#options;
     const follower = conversation.follower();
+    const ends = 'member' in server ? { server, database: record.database() } : undefined;
+    const poolTraffic = services.registry.traffic(pool.name, ends);
+    conversation.countsIn(poolTraffic);
     return new Relay({
       client,
       backend,
@@ -216,7 +220,7 @@ export class Relayed implements Stage {
       gate: conversation.gate(services.stallGate.gateFor(pool), server),
       pipes: services.openPipes(client, backend),
       traffic: record.traffic,
-      poolTraffic: services.registry.traffic(pool.name),
+      poolTraffic,
       clock: services.clock,
       onBackendEnded: (ending) => this.#backendEnded(ending),
       onEnded: (ending) => {

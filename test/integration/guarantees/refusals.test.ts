@@ -58,7 +58,7 @@ const CASES: Partial<Record<CloseReason, Case>> = {
   branches_unavailable: branchCase({ kind: 'unavailable', why: 'no answer' }),
   branch_unreachable: branchCase({ kind: 'no_backend', branch: aBranch(), why: 'no template' }),
   causal_reads_unreadable: {
-    options: { table: OPEN, pools: [aWritePool({ causalReads: { waitMs: 500, late: 'error' } })] },
+    options: { table: OPEN, pools: [aWritePool({ causalReads: { scope: 'cluster', waitMs: 500, late: 'error' } })] },
     provoke: ({ socket }) => void socket.write(aStartup({ user: 'app', replication: 'true' })),
   },
   too_many_sessions: { options: { client: { maxSessions: 0 } }, provoke: asks },

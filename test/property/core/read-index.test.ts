@@ -5,19 +5,10 @@ import { expect, test } from 'vitest';
 import { judge, primaryServer } from '../../../src/core/read-index.ts';
 import type { ReadEvidence, ReadVerdict, ServerWords, WaitingRead } from '../../../src/core/read-index.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
-import type { AskedServer, PrimaryWord, ReplicaWord } from '../../../src/model/causal-reads.ts';
-import type { MemberName } from '../../../src/model/member.ts';
-import { MovedReadsWorld, SERVERS } from './moved-reads-world.ts';
+import { ANSWER_ALL, ASK_PRIMARY, ASK_REPLICA, AskingWorld, type Step } from './asking-world.ts';
+import { SERVERS } from './moved-reads-world.ts';
 import type { Commit } from './moved-reads-world.ts';
 import { rounds } from '../../support/runner/ci.ts';
-
-type Step = readonly [kind: number, which: number];
-
-/** Behind the steps of the world: the primary is asked, a server is asked as a replica, one answers, and all do. */
-const ASK_PRIMARY = 20;
-const ASK_REPLICA = 21;
-const ANSWER = 22;
-const ANSWER_ALL = 23;
 
 const anyStep: fc.Arbitrary<Step> = fc.tuple(
   fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 13, 13, 14, 14, 15, 15, 20, 20, 21, 21, 22, 22, 23, 23),
@@ -67,82 +58,6 @@ const ahead = stories(failoverStep).map((story): Story => {
     server: 0,
   };
 });
-
-interface Asked {
-  readonly question: number;
-  readonly server: AskedServer;
-  readonly isPrimary: boolean;
-  /** That of the connection. */
-  readonly life: number;
-}
-
-/** The positions of the servers, as this process asks for them. */
-class AskingWorld {
-  readonly world = new MovedReadsWorld();
-  readonly acknowledged = new Set<Commit>();
-  /** The commits that a primary did not have any more. A later failover may bring them back. */
-  readonly lost = new Set<Commit>();
-  newest = 0;
-  readonly #underWay: Asked[] = [];
-  readonly #replicaWords = new Map<MemberName, ReplicaWord>();
-  #primaryWord: PrimaryWord | undefined;
-
-  take(steps: readonly Step[]): void {
-    for (const [kind, which] of steps) this.#step(kind, which);
-  }
-
-  server(member: MemberName): AskedServer {
-    const address = this.world.snapshot.members.get(member)?.member.postgres;
-    if (address === undefined) throw new Error(`no address of ${member}`);
-    return { member, address };
-  }
-
-  evidence(): ReadEvidence {
-    return { pools: this.world.policy.pools, snapshot: this.world.snapshot, since: -Infinity };
-  }
-
-  /** The end of a connection is noticed late, here never. */
-  words(server: MemberName): ServerWords {
-    return { primary: this.#primaryWord, replica: this.#replicaWords.get(server) };
-  }
-
-  #step(kind: number, which: number): void {
-    const { world } = this;
-    const name = SERVERS[which % SERVERS.length] ?? 'pg-1';
-    if (kind === ASK_PRIMARY || kind === ASK_REPLICA) {
-      this.newest += 1;
-      const asked = kind === ASK_PRIMARY ? (world.primary() ?? name) : name;
-      const isPrimary = kind === ASK_PRIMARY;
-      this.#underWay.push({ question: this.newest, server: this.server(asked), isPrimary, life: world.life(asked) });
-    } else if (kind === ANSWER) {
-      const [asked] = this.#underWay.splice(which % Math.max(1, this.#underWay.length), 1);
-      if (asked !== undefined) this.#answer(asked);
-    } else if (kind === ANSWER_ALL) {
-      for (const asked of this.#underWay.splice(0)) this.#answer(asked);
-    } else {
-      world.step(kind, which);
-    }
-    const primary = world.primary();
-    if (primary === undefined) return;
-    for (const commit of this.acknowledged.difference(new Set(world.wal(primary).commits))) {
-      this.acknowledged.delete(commit);
-      this.lost.add(commit);
-    }
-    for (const commit of world.shows(primary)) this.acknowledged.add(commit);
-  }
-
-  #answer({ question, server, isPrimary, life }: Asked): void {
-    const { world } = this;
-    if (world.life(server.member) !== life) return;
-    const says = world.says(server.member);
-    if (isPrimary && says.kind === 'primary') {
-      const { flushed } = world.wal(server.member);
-      this.#primaryWord = { ...server, question, timeline: says.timeline, written: says.written, flushed };
-    } else if (!isPrimary && says.kind === 'standby') {
-      this.#replicaWords.set(server.member, { ...server, question, replayed: says.replayed });
-    }
-  }
-}
 
 interface Judged {
   readonly evidence: ReadEvidence;

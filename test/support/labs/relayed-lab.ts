@@ -115,7 +115,12 @@ export class RelayedLab {
         return () => note('is watched no more');
       },
     };
-    const record = { traffic, lost: () => note('lost'), reached: (member: string) => note(`reached ${member}`) };
+    const record = {
+      traffic,
+      lost: () => note('lost'),
+      reached: (member: string) => note(`reached ${member}`),
+      database: () => 'app',
+    };
     const { conversation, backend } = this;
     const session = this.#session();
     this.relayed = new Relayed({ session, client, backend, conversation, pool, server, record, services, moving });

@@ -36,7 +36,7 @@ import { until } from '../../../support/waiting/until.ts';
 
 const SQL = await readFile(new URL('../../../../deploy/reads.sql', import.meta.url), 'utf8');
 const PASSWORD = 'a password';
-const READ: CausalReadsPolicy = { waitMs: 5000, late: 'error' };
+const READ: CausalReadsPolicy = { scope: 'cluster', waitMs: 5000, late: 'error' };
 
 async function passwordFile(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));

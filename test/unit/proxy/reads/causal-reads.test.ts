@@ -15,7 +15,7 @@ const HOLD_MS = 2_000;
 /** A read of a session at the replica while no primary is proven. */
 function aRead(late: 'primary' | 'error') {
   const clock = new ManualClock();
-  const pool = aPool({ causalReads: { waitMs: 500, late } });
+  const pool = aPool({ causalReads: { scope: 'cluster', waitMs: 500, late } });
   const events: ReadEvent[] = [];
   let known: PoolPolicy | undefined = pool;
   const options = {
@@ -77,7 +77,7 @@ test('a pool without causal reads, or a proxy that cannot ask, gates nobody', ()
   expect(reads.counts('another pool')).toBeUndefined();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else of it is read
   const mute = new CausalReads({ positions: undefined, snapshot: undefined } as unknown as CausalReadsOptions);
-  expect(mute.gateFor(session, aPool({ causalReads: { waitMs: 500, late: 'error' } }))).toBeUndefined();
+  expect(mute.gateFor(session, aPool({ causalReads: { scope: 'cluster', waitMs: 500, late: 'error' } }))).toBeUndefined();
   mute.tableChanged();
   mute.stop();
 });
