@@ -51,11 +51,7 @@ export function isStillReached(word: PrimaryWord, last: PrimaryWord | undefined)
   return last !== undefined && last.written >= word.written;
 }
 
-function isReplica(
-  server: AskedServer | undefined,
-  snapshot: Snapshot,
-  proven: PrimaryServer | undefined,
-): boolean {
+function isReplica(server: AskedServer | undefined, snapshot: Snapshot, proven: PrimaryServer | undefined): boolean {
   if (server === undefined || proven === undefined || isServer(server, proven)) return false;
   const record = snapshot.members.get(server.member);
   const isMember = isSameAddress(record?.member.postgres, server.address);

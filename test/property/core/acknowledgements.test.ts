@@ -177,13 +177,11 @@ const COMMITS: readonly Step[] = [
 
 /** A primary has acknowledged something to a client, and a read comes at once. */
 const WRITES = stories(14, 15, 24, 25, 26).chain((story) =>
-  fc.constantFrom<Step>([FORWARD, 0], [FORWARD, 2], [FORWARD, 4]).map(
-    (forward): Story => ({
-      ...story,
-      connected: [...story.connected, ...SETTLED, ...COMMITS, forward],
-      waiting: [],
-    }),
-  ),
+  fc.constantFrom<Step>([FORWARD, 0], [FORWARD, 2], [FORWARD, 4]).map((forward): Story => ({
+    ...story,
+    connected: [...story.connected, ...SETTLED, ...COMMITS, forward],
+    waiting: [],
+  })),
 );
 /** The same at the next primary. */
 const NEXT_WRITES = WRITES.map((story): Story => ({ ...story, before: [[9, 1], [13, 0], ...story.before], server: 2 }));
@@ -259,7 +257,11 @@ test('it needs no question while nothing is acknowledged to a client of its data
 });
 
 const WEAKNESSES: readonly (readonly [name: string, story: fc.Arbitrary<Story>, weakness: Weakness])[] = [
-  ['a session without a known database', WRITES, { overlooks: ({ database, server }) => server !== undefined && !database }],
+  [
+    'a session without a known database',
+    WRITES,
+    { overlooks: ({ database, server }) => server !== undefined && !database },
+  ],
   ['a session without a known server', WRITES, { overlooks: ({ server }) => server === undefined }],
   ['the next primary', NEXT_WRITES, { overlooks: ({ server }) => server !== undefined && server.member !== 'pg-1' }],
   ['an acknowledgement while a question is under way', CALM, { trustsQuestions: true }],

@@ -52,7 +52,10 @@ async function start(causalReads: Partial<CausalReadsPolicy> = {}): Promise<void
   [primary, replica] = await Promise.all([startFakeBackend('silent'), startFakeBackend('silent')]);
   positions = new FakePositions();
   clock = new ManualClock();
-  const pools = [aWritePool(), aPool({ causalReads: { scope: 'cluster', waitMs: 500, late: 'error', ...causalReads } })];
+  const pools = [
+    aWritePool(),
+    aPool({ causalReads: { scope: 'cluster', waitMs: 500, late: 'error', ...causalReads } }),
+  ];
   const policy = aPolicy({ pools });
   const members = [aMember('pg-1', { postgres: primary.address }), aMember('pg-2', { postgres: replica.address })];
   const now = clock.now();

@@ -35,7 +35,13 @@ test.each([
   ],
   [`${ENOUGH}\n${read('{ late: never }')}`, 'pools.read.causal_reads'],
   [`${ENOUGH}\n${read('{ wait: 0 }')}`, 'pools.read.causal_reads'],
-  [`${ENOUGH}\n${read('{ scope: cluster }')}`, 'scope'],
+  [`${ENOUGH}\n${read('{ scope: everybody, late: error }')}`, 'pools.read.causal_reads'],
+  [
+    `${ENOUGH}\nworkers: 2\n${read('{ scope: proxy, late: error }')}`,
+    'pools.read.causal_reads.scope: scope: proxy needs workers: 1, because a worker learns of a write in another one too ' +
+      'late: set workers: 1, or use scope: cluster',
+  ],
+  [`${ENOUGH}\nworkers: auto\n${read('{ scope: proxy, late: error }')}`, 'needs workers: 1'],
 ])('%#: %s', (text, problem) => {
   expect(problemsOf(load(text)).join('\n')).toContain(problem);
 });
@@ -43,7 +49,14 @@ test.each([
 test('off, and with all that it needs, there is no problem', () => {
   expect(configOf(load(read('false'))).pools.find(({ name }) => name === 'read')?.causalReads).toBeUndefined();
   const pool = configOf(load(`${ENOUGH}\n${read('{ late: error }')}`)).pools.find(({ name }) => name === 'read');
-  expect(pool?.causalReads).toEqual({ waitMs: 500, late: 'error' });
+  expect(pool?.causalReads).toEqual({ scope: 'cluster', waitMs: 500, late: 'error' });
+});
+
+test('the scope is that of the file, and with the scope cluster there may be workers', () => {
+  const scopeOf = (text: string) =>
+    configOf(load(`${ENOUGH}\n${text}`)).pools.find(({ name }) => name === 'read')?.causalReads?.scope;
+  expect(scopeOf(read('{ scope: proxy, late: error }'))).toBe('proxy');
+  expect(scopeOf(`workers: 4\n${read('{ scope: cluster, late: error }')}`)).toBe('cluster');
 });
 
 test('a password file that cannot be read is a warning, with what follows', () => {

@@ -77,7 +77,9 @@ test('a pool without causal reads, or a proxy that cannot ask, gates nobody', ()
   expect(reads.counts('another pool')).toBeUndefined();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else of it is read
   const mute = new CausalReads({ positions: undefined, snapshot: undefined } as unknown as CausalReadsOptions);
-  expect(mute.gateFor(session, aPool({ causalReads: { scope: 'cluster', waitMs: 500, late: 'error' } }))).toBeUndefined();
+  expect(
+    mute.gateFor(session, aPool({ causalReads: { scope: 'cluster', waitMs: 500, late: 'error' } })),
+  ).toBeUndefined();
   mute.tableChanged();
   mute.stop();
 });
