@@ -6,6 +6,7 @@ import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { ListenerPolicy, PoolPolicy } from '../model/policy.ts';
 import { sumOf } from '../model/sums.ts';
+import type { ReadScope } from '../model/causal-reads.ts';
 import { lateIn, type CausalReadCounts } from '../reports/causal-reads.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type { Latencies } from '../reports/latency.ts';
@@ -51,7 +52,7 @@ export function poolStatus(
     why: describeRoute(route),
     on_drain: pool.onLeave.operator,
     sessions: counts === undefined ? null : sessionsDocument(counts, now),
-    ...(counts?.causalReads && { causal_reads: causalReadsDocument(counts.causalReads) }),
+    ...(counts?.causalReads && { causal_reads: causalReadsDocument(counts.causalReads, pool.causalReads?.scope) }),
   };
 }
 
@@ -76,10 +77,14 @@ function routeDocument(route: Route, age: { readonly for_seconds?: number }): Ro
   }
 }
 
-function causalReadsDocument({ waiting, results, lastMinute }: CausalReadCounts): CausalReadsDocument {
+function causalReadsDocument(
+  { waiting, results, lastMinute }: CausalReadCounts,
+  scope: ReadScope | undefined,
+): CausalReadsDocument {
   const { results: recent, waitedMs, longestMs, lateOn } = lastMinute;
   const waits = sumOf(Object.values(recent), (count) => count) - recent.free;
   return {
+    scope: scope ?? null,
     waiting,
     results,
     last_minute: {

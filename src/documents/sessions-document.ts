@@ -1,5 +1,6 @@
 // The answers of GET /sessions and of POST /sessions/ID/kill and /move. Ages are seconds. Null: unknown, or there is
 // none.
+import { READ_SCOPES } from '../model/causal-reads.ts';
 import { z } from 'zod';
 import { NOT_YET } from '../core/read-index.ts';
 import { SESSION_STATES } from '../reports/session-state.ts';
@@ -45,6 +46,7 @@ const moves = z.strictObject({
 
 const read = z.strictObject({
   age_seconds: seconds.describe('Since its first byte came.'),
+  scope: z.enum(READ_SCOPES).describe('Whose acknowledged writes it must see: `causal_reads.scope` of its pool.'),
   member: z.string().describe('Its server.'),
   reason: z.enum(NOT_YET),
   why: z.string().describe('The same in a sentence.'),

@@ -1,4 +1,5 @@
 // The answer of GET /status: its fields with their meaning and units. Ages are seconds; null means unknown.
+import { READ_SCOPES } from '../model/causal-reads.ts';
 import { z } from 'zod';
 import { OPERATION_CAUSES } from '../model/close-reason.ts';
 import { REFUSAL_REASONS } from '../model/member.ts';
@@ -188,6 +189,10 @@ const readResults = z.strictObject({
 });
 
 const causalReads = z.strictObject({
+  scope: z
+    .enum(READ_SCOPES)
+    .nullable()
+    .describe('Whose acknowledged writes reads see (`causal_reads.scope`). Null: a reload has switched them off.'),
   waiting: count.describe('Reads that wait now.'),
   results: readResults.describe('Since the start.'),
   last_minute: z.strictObject({

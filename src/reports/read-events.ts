@@ -1,4 +1,5 @@
 // Events about causal reads that were late.
+import type { ReadScope } from '../model/causal-reads.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { LateResult } from './causal-reads.ts';
@@ -16,6 +17,8 @@ export type ReadEvent =
   | (OfLateMember & {
       readonly kind: 'reads_late';
       readonly result: LateResult;
+      /** Undefined: a reload has just switched causal reads off. */
+      readonly readsScope: ReadScope | undefined;
       /** The newest one waited for this. A sentence. */
       readonly why: string;
       readonly isFirst?: true;

@@ -1,4 +1,5 @@
 // The live sessions one by one, for an operator: which are asked for, what is known of each, and how one was killed.
+import type { ReadScope } from '../model/causal-reads.ts';
 import type { NoYet } from '../core/read-index.ts';
 import type { BranchIdentity } from '../model/branch.ts';
 import type { MoveCause } from '../model/close-reason.ts';
@@ -52,6 +53,8 @@ export interface SessionMoves {
 /** A causal read that waits. */
 export interface ShownReadWait {
   readonly since: Instant;
+  /** Whose acknowledged writes it must see. */
+  readonly scope: ReadScope;
   /** Its server. */
   readonly member: MemberName;
   readonly reason: NoYet;

@@ -28,4 +28,13 @@ export const CAUSAL_METRICS: readonly ScrapedMetric[] = [
   scraped('pointsman_causal_reads_waiting', 'Causal reads that wait now.', ['pool'], ({ counts }) =>
     [...counts].map(([pool, { causalReads }]) => [{ pool }, causalReads?.waiting]),
   ),
+  scraped(
+    'pointsman_causal_reads_scope',
+    '1 for a pool with causal_reads. reads_scope: whose acknowledged writes its reads see, cluster or proxy.',
+    ['pool', 'reads_scope'],
+    ({ pools }) =>
+      pools.flatMap(({ name, causalReads }): readonly Series<'pool' | 'reads_scope'>[] =>
+        causalReads === undefined ? [] : [[{ pool: name, reads_scope: causalReads.scope }, 1]],
+      ),
+  ),
 ];

@@ -164,9 +164,10 @@ function sessionDocument(entry: SessionEntry, now: Instant): SessionDocument {
 }
 
 function readDocument(read: ShownReadWait, now: Instant): NonNullable<SessionDocument['read']> {
-  const { since, member, reason, why, primary, mustShow, behindBytes, isLate } = read;
+  const { since, scope, member, reason, why, primary, mustShow, behindBytes, isLate } = read;
   return {
     age_seconds: seconds(now - since),
+    scope,
     member,
     reason,
     why,

@@ -73,6 +73,7 @@ function placeText(session: SessionRow): string {
 /** For what its read waits, and since when. */
 function readText({
   age_seconds: seconds = 0,
+  scope,
   why = '',
   must_show: target,
   late,
@@ -81,7 +82,8 @@ function readText({
   const waits = `its read ${has} waited for ${durationText(seconds * 1000)}`;
   const { lsn = '?', timeline = '?' } = target ?? {};
   const shows = target ? ` It waits for ${onOneLine(lsn)} on timeline ${timeline}.` : '';
-  return `${waits}. ${onOneLine(why)}${shows}`;
+  const sees = scope === 'proxy' ? ' Its pool has causal_reads.scope: proxy.' : '';
+  return `${waits}. ${onOneLine(why)}${shows}${sees}`;
 }
 
 function underwayText(session: SessionRow, underway: MoveUnderway): string {

@@ -36,6 +36,7 @@ export const POOLS = ofPools('clients and server connections of each pool, and i
     reads_waiting: ({ causal_reads: reads }) => reads?.waiting ?? null,
     reads_late_1m: ({ causal_reads: reads }) => reads?.last_minute.late ?? null,
   }),
+  ...text<PoolStatusDocument>({ reads_scope: ({ causal_reads: reads }) => reads?.scope ?? null }),
 ]);
 
 /** A pool at one of the addresses that it routes to; undefined: at none. */

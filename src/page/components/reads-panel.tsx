@@ -12,10 +12,11 @@ export function CausalReads({ status: { pools } }: { readonly status: StatusDocu
   return (
     <Panel title="Causal reads">
       <ul class="causal-reads">
-        {reads.map(({ pool, waiting, late, lateOn, minute }) => (
+        {reads.map(({ pool, scope, waiting, late, lateOn, minute }) => (
           <li key={pool}>
             <p class="causal-reads-line number">
               <b>{pool}</b>
+              {scope !== '' && <span>{scope}</span>}
               <span>{numberText(waiting)} waiting</span>
               {late > 0 && (
                 <span class="causal-reads-late">

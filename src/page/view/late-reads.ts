@@ -4,6 +4,8 @@ import { countText, numberText } from './words.ts';
 
 export interface CausalReadsText {
   readonly pool: string;
+  /** `writes through this Pointsman`; empty for everybody's. */
+  readonly scope: string;
   readonly waiting: number;
   readonly late: number;
   /** `late on pg-3`; empty if none was. */
@@ -17,7 +19,8 @@ export function causalReadsOf(pools: readonly PoolStatusDocument[]): readonly Ca
     if (reads === undefined) return [];
     const { late, late_on: on } = reads.last_minute;
     const lateOn = late === 0 ? '' : `late on ${Object.keys(on).join(', ')}`;
-    return [{ pool: name, waiting: reads.waiting, late, lateOn, minute: minuteText(reads.last_minute) }];
+    const scope = reads.scope === 'proxy' ? 'writes through this Pointsman' : '';
+    return [{ pool: name, scope, waiting: reads.waiting, late, lateOn, minute: minuteText(reads.last_minute) }];
   });
 }
 

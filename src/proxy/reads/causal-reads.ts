@@ -75,7 +75,12 @@ export class CausalReads {
     const known = this.#pools.get(pool);
     if (known !== undefined) return known.counts;
     const { clock, onEvent } = this.#options;
-    const late = new LateEpisodes({ pool, clock: sharedClock(clock), onEvent });
+    const late = new LateEpisodes({
+      pool,
+      scope: () => this.#options.pool(pool)?.causalReads?.scope,
+      clock: sharedClock(clock),
+      onEvent,
+    });
     const counts = new ReadCounts({ clock, late });
     this.#pools.set(pool, { counts, late });
     return counts;

@@ -1,4 +1,5 @@
 // Tells of the late reads of a pool: of a member's first at once, of more once in a second, and of the end.
+import type { ReadScope } from '../../model/causal-reads.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
@@ -7,6 +8,8 @@ import type { ReadEvent } from '../../reports/read-events.ts';
 
 export interface LateEpisodesOptions {
   readonly pool: PoolName;
+  /** As it is now. Undefined: a reload has switched causal reads off. */
+  readonly scope: () => ReadScope | undefined;
   /** Its timers belong to no session. */
   readonly clock: Clock;
   readonly onEvent: (event: ReadEvent) => void;
@@ -36,7 +39,7 @@ export class LateEpisodes {
 
   /** `why`: a sentence. */
   note(member: MemberName, result: LateResult, why: string): void {
-    const { pool, clock, onEvent } = this.#options;
+    const { pool, scope, clock, onEvent } = this.#options;
     const now = clock.now();
     const known = this.#episodes.get(member);
     if (known !== undefined) {
@@ -46,7 +49,7 @@ export class LateEpisodes {
     }
     const cancel = this.#tellLater(member);
     this.#episodes.set(member, { since: now, lastAt: now, reads: 1, untold: new Map(), why, cancel });
-    onEvent({ kind: 'reads_late', pool, member, result, count: 1, isFirst: true, why });
+    onEvent({ kind: 'reads_late', pool, member, result, readsScope: scope(), count: 1, isFirst: true, why });
   }
 
   /** Tells what is not told yet. */
@@ -69,9 +72,10 @@ export class LateEpisodes {
   }
 
   #tell(member: MemberName): void {
-    const { pool, onEvent } = this.#options;
+    const { pool, scope, onEvent } = this.#options;
     const { untold = new Map<LateResult, number>(), why = '' } = this.#episodes.get(member) ?? {};
-    for (const [result, count] of untold) onEvent({ kind: 'reads_late', pool, member, result, count, why });
+    for (const [result, count] of untold)
+      onEvent({ kind: 'reads_late', pool, member, result, readsScope: scope(), count, why });
     untold.clear();
   }
 

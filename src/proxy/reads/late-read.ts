@@ -1,5 +1,6 @@
 // The words for the client of a causal read that is late, and of one that runs although it is.
 import { durationText } from '../../core/describe.ts';
+import type { ReadScope } from '../../model/causal-reads.ts';
 import { sizeText } from '../../model/check.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
@@ -8,6 +9,7 @@ import type { ShownReadWait } from '../../reports/session-list.ts';
 import type { ReadWait } from './read-train.ts';
 
 export interface LateRead {
+  readonly scope: ReadScope;
   readonly since: Instant;
   readonly waitMs: number;
   readonly member: MemberName;
@@ -39,10 +41,10 @@ export function staleNotice(late: LateRead): Uint8Array {
 
 /** For an operator. */
 export function shownWait(read: LateRead, isLate: boolean): ShownReadWait {
-  const { since, member, wait } = read;
+  const { since, scope, member, wait } = read;
   const { why: reason, primary, word, behindBytes } = wait;
   const mustShow = word && { position: word.written, timeline: word.timeline };
-  return { since, member, reason, primary, mustShow, behindBytes, isLate, why: whyLate(read) };
+  return { since, scope, member, reason, primary, mustShow, behindBytes, isLate, why: whyLate(read) };
 }
 
 /** A sentence. */

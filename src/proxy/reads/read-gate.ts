@@ -141,9 +141,15 @@ export class ReadGate implements TransactionGate {
   }
 
   #waitOf(read: TrainRead): LateRead {
-    const { clock, train } = this.#options;
+    const { clock, train, policy } = this.#options;
     const { since, server } = read;
-    return { since, waitMs: clock.now() - since, member: server.member, wait: train.wait(read) };
+    return {
+      scope: policy()?.scope ?? 'cluster',
+      since,
+      waitMs: clock.now() - since,
+      member: server.member,
+      wait: train.wait(read),
+    };
   }
 
   #pass(inner: Gate): Promise<void> | undefined {

@@ -24,6 +24,7 @@ const MOVED: NonNullable<SessionMoves['last']> = {
 
 const READ: NonNullable<SessionEntry['read']> = {
   since: 4_700,
+  scope: 'cluster',
   member: 'pg-2',
   reason: 'behind',
   primary: 'pg-1',

@@ -14,6 +14,7 @@ export const TWO_QUERIES = Buffer.concat([QUERY, QUERY]);
 export const SERVER = { member: 'pg-1', address: { host: '127.0.0.1', port: 1 } };
 export const WAITING_READ: ShownReadWait = {
   since: 7,
+  scope: 'cluster',
   member: 'pg-1',
   reason: 'behind',
   primary: undefined,

@@ -91,6 +91,7 @@ export const EVENT_FIELDS: Readonly<Record<string, EventField>> = {
   pool: text('Name of the pool; `admin` and `console` for those listeners.'),
   primary: text('The primary at the end.'),
   question: text('What a member was asked: `primary`, `replica` or `nudge`.'),
+  reads_scope: text('Whose acknowledged writes causal reads of the pool see: `cluster` or `proxy`.'),
   reason: text('Of a session: a [close reason](errors.md), or why it cannot move. Of a member: the rule that applies.'),
   refusal: text('`timeline` or `system_identifier`.'),
   refused_clients: count('Clients that never reached a member.'),

@@ -3,13 +3,14 @@ import { LATE_RESULTS } from '../../../src/reports/causal-reads.ts';
 import type { ReadEvent } from '../../../src/reports/read-events.ts';
 import type { EventSamples } from './event-samples.ts';
 
-const late = { pool: 'read', member: 'pg-1', why: 'pg-1 is 1.2 MB behind pg-2.' } as const;
+const late = { pool: 'read', member: 'pg-1', why: 'pg-1 is 1.2 MB behind pg-2.', readsScope: 'cluster' } as const;
 
 export const READ_SAMPLES: Pick<EventSamples, ReadEvent['kind']> = {
   reads_late: {
     meaning:
       'Causal reads were late on a member: the first at once (`first`), and once in a second how many more. ' +
-      '`result`: their sessions `moved`, they were refused (`error`), or they ran all the same (`stale`).',
+      '`result`: their sessions `moved`, they were refused (`error`), or they ran all the same (`stale`). ' +
+      '`reads_scope`: whose acknowledged writes reads of the pool see (`causal_reads.scope`).',
     samples: [
       { kind: 'reads_late', ...late, result: 'moved', count: 1, isFirst: true },
       ...LATE_RESULTS.map((result) => ({ kind: 'reads_late', ...late, result, count: 170 }) as const),

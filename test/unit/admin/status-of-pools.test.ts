@@ -81,7 +81,7 @@ describe('lag, weights, zones and waiting clients', () => {
     const { pools: parts, notices } = buildStatus({
       ...STATUS_BASICS,
       now: NOW,
-      pools,
+      pools: [aWritePool(), { ...read, causalReads: { scope: 'proxy', waitMs: 500, late: 'error' } }],
       table,
       snapshot: aSnapshot({ ...policy, pools }, ...lagging),
       counts: new Map([['read', { states: { ...idle, holding: 0 }, members: new Map(), ...none, causalReads: reads }]]),
@@ -89,6 +89,7 @@ describe('lag, weights, zones and waiting clients', () => {
     expect(parts.map(({ causal_reads: part }) => part)).toEqual([
       undefined,
       {
+        scope: 'proxy',
         waiting: 3,
         results: reads.results,
         last_minute: {

@@ -16,6 +16,7 @@ async function rowsOf(name: string, sources = aConsoleSources()): Promise<readon
 
 const READ: SessionDocument['read'] = {
   age_seconds: 1.25,
+  scope: 'cluster',
   member: 'pg-2',
   reason: 'primary_unproven',
   why: 'No primary is proven.',

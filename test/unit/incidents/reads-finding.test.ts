@@ -9,6 +9,7 @@ const late = (member: string, result: LateResult, count: number): ReportedEvent 
   pool: 'read',
   member,
   result,
+  readsScope: 'cluster',
   count,
   why: `${member} is 1.2 MB behind pg-1.`,
 });

@@ -46,6 +46,7 @@ const late = (result: 'moved' | 'error' | 'stale', count: number): ReportedEvent
   pool: 'read',
   member: 'pg-3',
   result,
+  readsScope: 'cluster',
   count,
   why: 'pg-3 is behind pg-1.',
 });

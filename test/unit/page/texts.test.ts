@@ -59,8 +59,8 @@ test('causal reads: those that wait, and the last minute', () => {
     mean_wait_seconds: 0.0042,
     longest_wait_seconds: 0.5,
   };
-  const reads = (waiting: number, minute: typeof busy | typeof MINUTE) => ({
-    causal_reads: { waiting, results: RESULTS, last_minute: minute },
+  const reads = (waiting: number, minute: typeof busy | typeof MINUTE, scope: 'cluster' | 'proxy' = 'cluster') => ({
+    causal_reads: { scope, waiting, results: RESULTS, last_minute: minute },
   });
   const free = { ...MINUTE, results: { ...RESULTS, free: 1 } };
   expect(
@@ -68,11 +68,12 @@ test('causal reads: those that wait, and the last minute', () => {
       poolOf('write'),
       poolOf('read', reads(3, busy)),
       poolOf('a', reads(0, MINUTE)),
-      poolOf('b', reads(0, free)),
+      poolOf('b', reads(0, free, 'proxy')),
     ]),
   ).toEqual([
     {
       pool: 'read',
+      scope: '',
       waiting: 3,
       late: 340,
       lateOn: 'late on pg-3, pg-2',
@@ -80,8 +81,15 @@ test('causal reads: those that wait, and the last minute', () => {
         '1\u202f200 reads in the last minute: they waited 4.2 ms on average, 500 ms at most. ' +
         'Late: 300 moved, 40 refused.',
     },
-    { pool: 'a', waiting: 0, late: 0, lateOn: '', minute: 'No read in the last minute.' },
-    { pool: 'b', waiting: 0, late: 0, lateOn: '', minute: '1 read in the last minute: none had to wait.' },
+    { pool: 'a', scope: '', waiting: 0, late: 0, lateOn: '', minute: 'No read in the last minute.' },
+    {
+      pool: 'b',
+      scope: 'writes through this Pointsman',
+      waiting: 0,
+      late: 0,
+      lateOn: '',
+      minute: '1 read in the last minute: none had to wait.',
+    },
   ]);
   expect([0.00034, 0.0042, 0.31, 1.25].map(waitText)).toEqual(['0.34 ms', '4.2 ms', '310 ms', '1.3 s']);
 });

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { NO_READS, NO_RESULTS, READ_WAIT_BOUNDS_MS } from '../../../src/reports/causal-reads.ts';
+import { aPool, aWritePool } from '../../support/values/builders.ts';
 import { NO_COUNTS, aStatusSource } from '../../support/values/status-source.ts';
 
 test('a histogram has the number of waits up to each bound, and a pool without causal reads has none', async () => {
@@ -32,4 +33,16 @@ test('a histogram has the number of waits up to each bound, and a pool without c
       'pointsman_causal_read_wait_seconds_count{pool="read",scope="lab"} 15',
     ]),
   );
+});
+
+test('the scope of a pool is the label of a series that is 1', async () => {
+  const causalReads = { scope: 'proxy', waitMs: 500, late: 'error' } as const;
+  const metrics = createMetrics({
+    version: '1.2.3',
+    nodeVersion: 'v24.12.0',
+    pools: ['write', 'read'],
+    ...aStatusSource({ pools: () => [aWritePool(), aPool({ causalReads })] }),
+  });
+  const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('pointsman_causal_reads_scope'));
+  expect(lines).toEqual(['pointsman_causal_reads_scope{pool="read",reads_scope="proxy",scope="lab"} 1']);
 });

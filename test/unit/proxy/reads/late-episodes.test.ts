@@ -7,7 +7,12 @@ import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 function lab(): { clock: ManualClock; late: LateEpisodes; told: () => readonly ReadEvent[] } {
   const clock = new ManualClock();
   let events: ReadEvent[] = [];
-  const late = new LateEpisodes({ pool: 'read', clock, onEvent: (event) => void events.push(event) });
+  const late = new LateEpisodes({
+    pool: 'read',
+    scope: () => 'proxy',
+    clock,
+    onEvent: (event) => void events.push(event),
+  });
   const told = (): readonly ReadEvent[] => {
     const all = events;
     events = [];
@@ -17,23 +22,24 @@ function lab(): { clock: ManualClock; late: LateEpisodes; told: () => readonly R
 }
 
 const on = { pool: 'read', member: 'pg-3' } as const;
+const lateRead = { kind: 'reads_late', ...on, readsScope: 'proxy' } as const;
 
 test('the first is told at once, more once in a second, and the end after 10 s without any', async () => {
   const { clock, late, told } = lab();
   late.note('pg-3', 'moved', 'one');
-  expect(told()).toEqual([{ kind: 'reads_late', ...on, result: 'moved', count: 1, isFirst: true, why: 'one' }]);
+  expect(told()).toEqual([{ ...lateRead, result: 'moved', count: 1, isFirst: true, why: 'one' }]);
   for (let round = 0; round < 3; round += 1) late.note('pg-3', 'moved', 'two');
   late.note('pg-3', 'error', 'three');
   expect(told()).toEqual([]);
   await clock.advance(1_000);
   expect(told()).toEqual([
-    { kind: 'reads_late', ...on, result: 'moved', count: 3, why: 'three' },
-    { kind: 'reads_late', ...on, result: 'error', count: 1, why: 'three' },
+    { ...lateRead, result: 'moved', count: 3, why: 'three' },
+    { ...lateRead, result: 'error', count: 1, why: 'three' },
   ]);
   await clock.advance(4_000);
   late.note('pg-3', 'stale', 'four');
   await clock.advance(9_999);
-  expect(told()).toEqual([{ kind: 'reads_late', ...on, result: 'stale', count: 1, why: 'four' }]);
+  expect(told()).toEqual([{ ...lateRead, result: 'stale', count: 1, why: 'four' }]);
   await clock.advance(1);
   expect(told()).toEqual([{ kind: 'reads_in_time', ...on, count: 6, durationMs: 5_000 }]);
   late.note('pg-3', 'moved', 'again');

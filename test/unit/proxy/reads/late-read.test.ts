@@ -6,6 +6,7 @@ import type { ReadWait } from '../../../../src/proxy/reads/read-train.ts';
 function aLate(wait: Partial<ReadWait>) {
   const unknown = { why: 'unasked', primary: 'pg-1', word: undefined, behindBytes: undefined } as const;
   return {
+    scope: 'proxy' as const,
     since: 5,
     waitMs: 500,
     member: 'pg-2',
@@ -43,6 +44,7 @@ test('what an operator sees of it', () => {
   const late = aLate({ why: 'behind', behindBytes: 60, word: { written: 100, timeline: 3 } });
   expect(shownWait(late, true)).toEqual({
     since: 5,
+    scope: 'proxy',
     member: 'pg-2',
     reason: 'behind',
     primary: 'pg-1',

@@ -35,12 +35,13 @@ function aTrain(...history: readonly Observation[]) {
     questions: () => ({ user: 'monitor', passwordFile: undefined, database: 'postgres', perSecond }),
     maxAgeMs: () => 1_000_000,
   });
-  const add = (at = REPLICA, then = (): void => {}): TrainRead => {
+  const add = (at = REPLICA, then = (): void => {}, shared?: TrainRead['shared']): TrainRead => {
     const arrived = positions.newestQuestion();
     const read = {
       server: at,
       connected: 0,
       arrived,
+      ...(shared && { shared }),
       since: clock.now(),
       onYes(how: string) {
         then();
@@ -248,4 +249,44 @@ test('a replica that does not answer is named, and asked again', async () => {
   positions.faults.clear();
   await clock.advance(60);
   expect(ended).toHaveLength(1);
+});
+
+test('reads that must see the same share the first word: later ones are free, however far the primary goes on', async () => {
+  const { clock, positions, train, ended, add } = aTrain();
+  const shared = { word: undefined };
+  positions.replayed.set('pg-2', 100);
+  const read = { server: REPLICA, connected: 0, arrived: 0, shared };
+  expect(train.isFree(read)).toBe(false);
+  add(REPLICA, () => {}, shared);
+  await clock.advance(10);
+  expect(ended).toEqual(['at_once']);
+  positions.written = 200;
+  await positions.askPrimary(PRIMARY);
+  expect(train.isFree(read)).toBe(true);
+  expect(train.isFree({ ...read, shared: { word: undefined } })).toBe(false);
+  // Another session may have begun at a server that was restarted meanwhile.
+  expect(train.isFree({ ...read, connected: positions.newestQuestion() })).toBe(false);
+});
+
+test('a read at the primary needs less than those that share its word, and gives them none', async () => {
+  const { clock, positions, train, add } = aTrain();
+  const shared = { word: undefined };
+  add();
+  await clock.advance(1);
+  expect(train.isFree({ server: PRIMARY, connected: 0, arrived: 9, shared })).toBe(true);
+  expect(shared.word).toBeUndefined();
+  positions.replayed.set('pg-2', 100);
+  await positions.askReplica(REPLICA);
+  expect(train.isFree({ server: REPLICA, connected: 0, arrived: 9, shared })).toBe(false);
+});
+
+test('a word from before a read must see more does not count for it', async () => {
+  const { positions, train } = aTrain();
+  const word = await positions.askPrimary(PRIMARY);
+  if ('why' in word) throw new Error(word.why);
+  positions.replayed.set('pg-2', 100);
+  await positions.askReplica(REPLICA);
+  const shared = { word };
+  expect(train.isFree({ server: REPLICA, connected: 0, arrived: word.question - 1, shared })).toBe(true);
+  expect(train.isFree({ server: REPLICA, connected: 0, arrived: word.question, shared })).toBe(false);
 });
