@@ -1,6 +1,6 @@
 // The gate of one session: which bytes pass at once, which wait for the train, and how a late read ends.
 import { expect, test } from 'vitest';
-import type { LateMode } from '../../../../src/model/causal-reads.ts';
+import type { LateMode, ReadScope } from '../../../../src/model/causal-reads.ts';
 import { ReadCounts } from '../../../../src/proxy/reads/read-counts.ts';
 import { ReadGate, type ReadGateOptions } from '../../../../src/proxy/reads/read-gate.ts';
 import type { TrainRead } from '../../../../src/proxy/reads/read-train.ts';
@@ -13,6 +13,7 @@ const REPLICA = { member: 'pg-2', address: { host: '10.0.0.2', port: 5432 } };
 const WAIT_MS = 500;
 
 interface Given {
+  readonly scope?: ReadScope;
   readonly late?: LateMode;
   /** Another server can take the session. */
   readonly hasGoal?: boolean;
@@ -24,13 +25,14 @@ interface Given {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as said
 const NO_MEMBER = { address: REPLICA.address } as unknown as Server;
 
-function aGate({ late = 'error', hasGoal = true, isMovable = true, isFree = false }: Given = {}) {
+function aGate({ scope = 'cluster', late = 'error', hasGoal = true, isMovable = true, isFree = false }: Given = {}) {
   const clock = new ManualClock();
   const counts = new ReadCounts({ clock, late: { note: () => {} } });
   const [reads, removed, told, moves]: [TrainRead[], TrainRead[], string[], string[]] = [[], [], [], []];
   const state = {
     hasFollower: true,
     question: 0,
+    acknowledged: { arrived: 3, shared: { word: undefined } },
     hasPolicy: true,
     isAtBoundary: true,
     mayGoOn: true,
@@ -59,7 +61,8 @@ function aGate({ late = 'error', hasGoal = true, isMovable = true, isFree = fals
     },
     clock,
     newestQuestion: () => state.question,
-    policy: () => (state.hasPolicy ? { waitMs: WAIT_MS, late } : undefined),
+    acknowledged: () => state.acknowledged,
+    policy: () => (state.hasPolicy ? { scope, waitMs: WAIT_MS, late } : undefined),
     holdMs: () => 0,
     counts,
     detours: {
@@ -108,6 +111,18 @@ test('a yes lasts until the gate behind it makes the bytes wait', () => {
   reads.at(-1)?.onYes('at_once');
   void pass();
   expect(gate.takesPass()).toBe(false);
+});
+
+test('with the scope proxy a read must see what was acknowledged here, also behind more bytes', () => {
+  const { gate, pass, reads, state } = aGate({ scope: 'proxy' });
+  state.question = 7;
+  const before = state.acknowledged;
+  gate.holds();
+  void pass();
+  state.acknowledged = { arrived: 6, shared: { word: undefined } };
+  void pass();
+  expect(reads.map(({ arrived }) => arrived)).toEqual([3, 6]);
+  expect(reads.map(({ shared }) => shared === before.shared)).toEqual([true, false]);
 });
 
 test('behind more bytes the read is a newer one, which has waited since the first', async () => {

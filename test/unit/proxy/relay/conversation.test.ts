@@ -202,3 +202,18 @@ test('the login reads the server first, and may keep its words from the client',
     'starting',
   ]);
 });
+
+test('what a client is told while it has no server counts at its last relay, before it is sent', () => {
+  const lab = new ConversationLab();
+  lab.logIn();
+  const poolTraffic = { toBackendBytes: 0, toClientBytes: 0 };
+  lab.conversation.countsIn(poolTraffic);
+  lab.relays();
+  lab.conversation.passToClient(ANSWER);
+  // The relay counts for itself.
+  expect(poolTraffic.toClientBytes).toBe(0);
+  lab.conversation.parks();
+  lab.conversation.passToClient(ANSWER);
+  expect(poolTraffic.toClientBytes).toBe(ANSWER.length);
+  expect(lab.order).toEqual([expect.stringContaining('client by relay'), expect.stringContaining('client')]);
+});
