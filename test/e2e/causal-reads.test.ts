@@ -1,9 +1,12 @@
-// Reads on replicas see every acknowledged write, of anybody, whatever happens to the cluster. Two workers.
+// Reads on replicas see every acknowledged write, of anybody, whatever happens to the cluster. Two workers. With the scope
+// `proxy` they see those through their process.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ClientConfig } from 'pg';
+import { Client, type ClientConfig } from 'pg';
 import { expect, it } from 'vitest';
 import { CREATE_REGISTERS, RegisterHistory, type Sights } from '../support/applications/register-history.ts';
+import type { ClusterWithPointsman } from '../support/clusters/cluster-with-pointsman.ts';
 import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
+import type { ClusterUnderTest } from '../support/patroni/cluster-under-test.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
 import { delayReplay } from '../support/clusters/delayed-replay.ts';
@@ -11,6 +14,8 @@ import { questionsRole } from '../support/clusters/questions-role.ts';
 import { movesConfig, prepareDatabase } from '../support/moves/prepared-database.ts';
 import { temporaryDirectory } from '../support/moves/temporary-directory.ts';
 import { Command } from '../support/processes/command.ts';
+import { configFor } from '../support/processes/pointsman-config.ts';
+import { startPointsman } from '../support/processes/pointsman-process.ts';
 import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 import { SERVER } from '../support/values/tls-files.ts';
 
@@ -19,14 +24,18 @@ const LIMIT_MS = 60_000;
 
 describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const directory = temporaryDirectory();
+  let questions: object = {};
+  const readable = (cluster: ClusterUnderTest): object =>
+    cluster.tls === undefined ? { client: { tls: { mode: 'terminate', ...SERVER } } } : {};
   const lab = on.clusterWithPointsman({
     sql: CREATE_REGISTERS,
     async pointsman(cluster) {
       await prepareDatabase(cluster);
+      questions = await questionsRole(cluster, directory.path);
       return {
         workers: 2,
-        ...(cluster.tls === undefined && { client: { tls: { mode: 'terminate', ...SERVER } } }),
-        questions: await questionsRole(cluster, directory.path),
+        ...readable(cluster),
+        questions,
         pools: {
           read: { causal_reads: { wait: '2s', late: 'error' }, slow_start: 0 },
           plain: { check: '/replica' },
@@ -44,8 +53,8 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
     },
   });
 
-  async function clientOf(pool: string): Promise<ClientConfig> {
-    return { host: '127.0.0.1', port: await lab.pointsman.port(pool), ...lab.cluster.app };
+  async function clientOf(pool: string, { cluster, pointsman }: ClusterWithPointsman = lab): Promise<ClientConfig> {
+    return { host: '127.0.0.1', port: await pointsman.port(pool), ...cluster.app };
   }
 
   /** The stale reads while `run` runs. */
@@ -54,15 +63,20 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
   }
 
   /** The readers' sights while `run` ran. */
-  async function sightsOf(pool: string, run: () => Promise<unknown>, isAsynchronous = false): Promise<Sights> {
-    const [write, read] = await Promise.all([clientOf('write'), clientOf(pool)]);
+  async function sightsOf(
+    pool: string,
+    run: () => Promise<unknown>,
+    isAsynchronous = false,
+    at: ClusterWithPointsman = lab,
+  ): Promise<Sights> {
+    const [write, read] = await Promise.all([clientOf('write', at), clientOf(pool, at)]);
     const readers = { [pool]: { config: read, readers: 8 } };
     const history = new RegisterHistory({ write, writers: 4, isAsynchronous, readers });
     const sights = history.sights(pool);
     try {
       await run();
       const before = sights.reads;
-      await lab.pointsman.waitFor('reads go on', () => sights.reads > before + 50, LIMIT_MS);
+      await at.pointsman.waitFor('reads go on', () => sights.reads > before + 50, LIMIT_MS);
     } finally {
       await history.stop();
     }
@@ -88,6 +102,55 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
       await delayReplay(lab.cluster, 0);
     },
   );
+
+  it(
+    'G26: with the scope proxy no read misses a write of its process, and without one the primary is not asked',
+    { timeout: 4 * LIMIT_MS },
+    async () => {
+      const { cluster } = lab;
+      const read = { causal_reads: { scope: 'proxy', wait: '2s', late: 'error' }, slow_start: 0 };
+      const pointsman = await startPointsman(configFor(cluster, { ...readable(cluster), questions, pools: { read } }));
+      const at = { cluster, pointsman };
+      try {
+        await waitForMembers(at, 'read', await replicasOf(cluster), LIMIT_MS);
+        await delayReplay(cluster, 50);
+        const { stale } = await sightsOf('read', () => delay(RUN_MS), true, at);
+        expect(stale, pointsman.explain()).toEqual([]);
+        await delayReplay(cluster, 0);
+        const moved = await sightsOf(
+          'read',
+          () => cluster.switchover().then(() => cluster.waitUntilHealthy()),
+          false,
+          at,
+        );
+        expect(moved.stale, pointsman.explain()).toEqual([]);
+        expect(await questionsOfReads(at, 100)).toBeLessThan(5);
+      } finally {
+        await pointsman.stop();
+      }
+    },
+  );
+
+  /** Reads of one session while others write past Pointsman: how often the primary is asked. */
+  async function questionsOfReads(at: ClusterWithPointsman, reads: number): Promise<number> {
+    const { cluster, pointsman } = at;
+    const primary = await cluster.leader();
+    const sample = `pointsman_causal_reads_total{pool="read",result="free"}`;
+    const client = new Client(await clientOf('read', at));
+    await client.connect();
+    try {
+      await client.query('select 1');
+      const before = (await pointsman.metric(sample)) ?? 0;
+      for (let round = 0; round < reads; round += 1) {
+        if (round % 20 === 0)
+          await cluster.sql(primary.name, 'update registers set n = n where id = 99', { as: cluster.app });
+        await client.query('select 1');
+      }
+      return reads - (((await pointsman.metric(sample)) ?? 0) - before);
+    } finally {
+      await client.end();
+    }
+  }
 
   it(
     'G26: none is through a switchover, a restarted replica, and the death of a primary',

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { freeAddresses } from '../../support/labs/app-lab.ts';
 import { echoSession, isOver, stillEchoes } from '../../support/sockets/echo-session.ts';
 import { close, listen } from '../../support/sockets/listen.ts';
+import { SERVER } from '../../support/values/tls-files.ts';
 import { WorkersLab, isFree, isRunning } from '../../support/labs/workers-lab.ts';
 
 let lab: WorkersLab;
@@ -53,6 +54,25 @@ test('G15: an address in use changes nothing in any worker', async () => {
   ]);
   if (free !== undefined) expect(await isFree(free)).toBe(true);
   for (const client of [...sessions.flat(), ...(await lab.sessionsOnBoth('write')).flat()]) await stillEchoes(client);
+});
+
+test('G15, G26: with workers running, no reload brings causal reads of scope proxy', async () => {
+  lab = await WorkersLab.start();
+  const reads = (scope: string) => ({
+    client: { tls: { mode: 'terminate', ...SERVER } },
+    questions: { user: 'monitor' },
+    pools: { read: { causal_reads: { scope, late: 'error' } } },
+  });
+  await reload(reads('proxy'));
+  await reload({ workers: 1, ...reads('proxy') });
+  const [first, second] = lab.said('config_reload_failed');
+  expect(first?.['msg']).toContain('scope: proxy needs workers: 1, because a worker learns of a write in another one');
+  expect(second?.['msg']).toContain(
+    'pools.read.causal_reads.scope: proxy needs workers: 1, and workers changes with a restart alone: restart, or use ' +
+      'scope: cluster',
+  );
+  await reload(reads('cluster'));
+  expect(lab.said('config_reloaded')).toHaveLength(1);
 });
 
 test('a worker that starts after a reload has the new configuration', async () => {
