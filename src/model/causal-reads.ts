@@ -2,7 +2,7 @@
 // vocabulary that configuration, decision, proxy and positions share. Durations in milliseconds, positions in bytes.
 import type { Address, MemberName } from './member.ts';
 
-/** Whose acknowledged writes a read sees: those of everybody, or those to its database through this process. */
+/** A read sees the acknowledged writes of everybody, or those to its database through this process. */
 export const READ_SCOPES = ['cluster', 'proxy'] as const;
 export type ReadScope = (typeof READ_SCOPES)[number];
 

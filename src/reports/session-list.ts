@@ -53,7 +53,7 @@ export interface SessionMoves {
 /** A causal read that waits. */
 export interface ShownReadWait {
   readonly since: Instant;
-  /** Whose acknowledged writes it must see. */
+  /** `causal_reads.scope` of its pool. */
   readonly scope: ReadScope;
   /** Its server. */
   readonly member: MemberName;

@@ -30,11 +30,11 @@ export const CAUSAL_METRICS: readonly ScrapedMetric[] = [
   ),
   scraped(
     'pointsman_causal_reads_scope',
-    '1 for a pool with causal_reads. reads_scope: whose acknowledged writes its reads see, cluster or proxy.',
-    ['pool', 'reads_scope'],
+    '1 for a pool with causal_reads. Its reads see the acknowledged writes of the cluster, or those through the proxy.',
+    ['pool', 'writes'],
     ({ pools }) =>
-      pools.flatMap(({ name, causalReads }): readonly Series<'pool' | 'reads_scope'>[] =>
-        causalReads === undefined ? [] : [[{ pool: name, reads_scope: causalReads.scope }, 1]],
+      pools.flatMap(({ name, causalReads }): readonly Series<'pool' | 'writes'>[] =>
+        causalReads === undefined ? [] : [[{ pool: name, writes: causalReads.scope }, 1]],
       ),
   ),
 ];

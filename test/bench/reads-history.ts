@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { READ_SCOPES } from '../../src/model/causal-reads.ts';
 import { clusterFacts } from './failover/facts.ts';
 import { canIsolate, isIsolated, runIsolated } from './failover/network.ts';
 import { GATED, type PhaseRecord, playHistory } from './reads/history-run.ts';
@@ -15,6 +16,7 @@ const USAGE = `npm run bench:reads-history -- [options]
   --reads N    (1000000)  gated reads, over all phases
   --readers N  (32)       of each of the two gated pools
   --workers N  (1)        of Pointsman
+  --scope TEXT (cluster)  of the gated pools: cluster, or proxy, which needs one worker
   --faults TEXT           only faults with one of these texts in their names; with commas between them
   --brief true            one delay of the replicas instead of three
   --page FILE  (test/artifacts/reads.html)`;
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     reads: { type: 'string', default: '1000000' },
     readers: { type: 'string', default: '32' },
     workers: { type: 'string', default: '1' },
+    scope: { type: 'string', default: 'cluster' },
     faults: { type: 'string', default: '' },
     brief: { type: 'string', default: 'false' },
     page: { type: 'string', default: 'test/artifacts/reads.html' },
@@ -37,6 +40,8 @@ function positive(option: 'reads' | 'readers' | 'workers'): number {
 }
 
 const [reads, readers, workers] = [positive('reads'), positive('readers'), positive('workers')];
+const scope = READ_SCOPES.find((one) => one === values.scope);
+if (scope === undefined) throw new Error(`--scope: '${values.scope}' is none of ${READ_SCOPES.join(', ')}\n${USAGE}`);
 const phases = phasesOf({ faults: values.faults, isBrief: values.brief === 'true' });
 if (!isIsolated() && canIsolate()) process.exit(await runIsolated());
 
@@ -67,7 +72,7 @@ function played(record: PhaseRecord): void {
   report();
 }
 
-await playHistory({ phases, reads, readers, workers, tell, played });
+await playHistory({ phases, reads, readers, workers, scope, tell, played });
 console.log(`${historyText(records)}\n\n${facts.map((fact) => `- ${fact}`).join('\n')}`);
 tell(`the report is in ${values.page}`);
 // A driver that never answers keeps its connection.

@@ -43,7 +43,7 @@ try {
       pools: {
         write: { check: '/primary' },
         plain: { check: '/replica', slow_start: 0 },
-        gated: { check: '/replica', slow_start: 0, causal_reads: { wait: '2s', late: 'error' } },
+        gated: { check: '/replica', slow_start: 0, causal_reads: { scope: options.scope, wait: '2s', late: 'error' } },
       },
       listeners: ['write', 'plain', 'gated'].map((pool) => ({ address: '127.0.0.1:0', pool })),
       log: { level: 'info', format: 'json' },

@@ -1,5 +1,5 @@
-// Reads on replicas see every acknowledged write, of anybody, whatever happens to the cluster. Two workers. With the scope
-// `proxy` they see those through their process.
+// Reads on replicas see every acknowledged write, of anybody, whatever happens to the cluster. Two workers. With the
+// scope `proxy` they see those through their process.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// What the reads of each database must see where the scope is `proxy`: everything that may have been acknowledged through
-// this process before. While nothing is, they share one requirement and one word of the primary.
+// With the scope `proxy` the reads of a database must see everything that may have been acknowledged through this
+// process before. While nothing is, they share one demand and one word of the primary.
 import {
   countBytes,
   isStillReached,
@@ -24,7 +24,7 @@ export interface SharedWord {
   word: PrimaryWord | undefined;
 }
 
-/** What a read must see. */
+/** All that a read must see. */
 export interface ReadDemand {
   /** The primary must be asked behind this question. */
   readonly arrived: QuestionNumber;
@@ -47,7 +47,7 @@ export class Acknowledgements {
     this.#options = options;
   }
 
-  /** Of a read that arrives now. A question under way does not cover what was acknowledged meanwhile. */
+  /** The demand of a read that arrives now. A question under way does not cover what was acknowledged meanwhile. */
   demand(database: string | undefined): ReadDemand {
     const { positions, snapshot, proven, forwarded } = this.#options;
     const [known, sources, now, primary] = [this.#databases.get(database), forwarded(database), snapshot(), proven()];

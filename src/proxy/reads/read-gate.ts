@@ -24,7 +24,7 @@ export interface ReadGateOptions {
   readonly train: ReadTrain;
   readonly clock: Clock;
   readonly newestQuestion: () => QuestionNumber;
-  /** What a read must see that arrives now, with the scope `proxy`. Undefined: nobody can tell. */
+  /** The demand of a read that arrives now, with the scope `proxy`. Undefined: nobody can tell. */
   readonly acknowledged: () => ReadDemand | undefined;
   /** As it is now. Undefined: a reload has removed it. */
   readonly policy: () => CausalReadsPolicy | undefined;

@@ -31,7 +31,7 @@ export interface ReadTrainOptions {
 
 /** A read that may have to wait. */
 export interface ArrivedRead extends WaitingRead {
-  /** Of all reads that must see the same. Absent: it is alone. */
+  /** All reads that must see the same have it. Absent: it is alone. */
   readonly shared?: SharedWord;
 }
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClientConfig } from 'pg';
+import type { ReadScope } from '../../../src/model/causal-reads.ts';
 import { CREATE_REGISTERS, RegisterHistory } from '../../support/applications/register-history.ts';
 import { delayReplay } from '../../support/clusters/delayed-replay.ts';
 import { questionsRole } from '../../support/clusters/questions-role.ts';
@@ -48,6 +49,8 @@ export interface HistoryOptions {
   /** In each gated pool. */
   readonly readers: number;
   readonly workers: number;
+  /** The gated pools have it. */
+  readonly scope: ReadScope;
   readonly tell: (line: string) => void;
   readonly played: (record: PhaseRecord) => void;
 }
@@ -84,9 +87,8 @@ export async function playHistory(options: HistoryOptions): Promise<void> {
   }
 }
 
-const gated = (late: string) => ({ check: '/replica', causal_reads: { wait: '2s', late }, slow_start: 0 });
-
-async function sections(cluster: PatroniCluster, directory: string, { workers }: HistoryOptions) {
+async function sections(cluster: PatroniCluster, directory: string, { workers, scope }: HistoryOptions) {
+  const gated = (late: string) => ({ check: '/replica', causal_reads: { scope, wait: '2s', late }, slow_start: 0 });
   return {
     workers,
     client: { tls: { mode: 'terminate', ...SERVER } },

@@ -68,8 +68,8 @@ test('G15, G26: with workers running, no reload brings causal reads of scope pro
   const [first, second] = lab.said('config_reload_failed');
   expect(first?.['msg']).toContain('scope: proxy needs workers: 1, because a worker learns of a write in another one');
   expect(second?.['msg']).toContain(
-    'pools.read.causal_reads.scope: proxy needs workers: 1, and workers changes with a restart alone: restart, or use ' +
-      'scope: cluster',
+    'pools.read.causal_reads.scope: proxy needs workers: 1, and workers changes with a restart alone: restart, or ' +
+      'use scope: cluster',
   );
   await reload(reads('cluster'));
   expect(lab.said('config_reloaded')).toHaveLength(1);

@@ -10,7 +10,7 @@ import { ANSWER_ALL, ASK_PRIMARY, ASK_REPLICA, AskingWorld, type Step } from './
 import { SERVERS, type Commit } from './moved-reads-world.ts';
 import { rounds } from '../../support/runner/ci.ts';
 
-/** Behind the steps of the asking world: clients get what the primary has acknowledged, or other bytes; a read comes. */
+/** More steps: clients get what the primary has acknowledged, or other bytes; a read comes. */
 const FORWARD = 24;
 const OTHER_BYTES = 25;
 const ARRIVE = 26;
@@ -117,7 +117,7 @@ class ProcessWorld extends AskingWorld {
     else counter.toClientBytes += 1;
   }
 
-  /** Of a read, say. */
+  /** As for a read. */
   #count(which: number): void {
     const counter = this.#counters[which % this.#counters.length];
     if (counter !== undefined) counter.toClientBytes += 1;

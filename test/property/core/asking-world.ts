@@ -1,5 +1,5 @@
-// A small cluster and a process that asks its servers for their positions. It knows which commits were acknowledged, and
-// which of them a failover has lost.
+// A small cluster and a process that asks its servers for their positions. It knows which commits were acknowledged,
+// and which of them a failover has lost.
 import type { ReadEvidence, ServerWords } from '../../../src/core/read-index.ts';
 import type { AskedServer, PrimaryWord, ReplicaWord } from '../../../src/model/causal-reads.ts';
 import type { MemberName } from '../../../src/model/member.ts';
@@ -32,7 +32,7 @@ export class AskingWorld {
   readonly #underWay: Asked[] = [];
   readonly #replicaWords = new Map<MemberName, ReplicaWord>();
   protected primaryWord: PrimaryWord | undefined;
-  /** Of the server that said it. */
+  /** The life of the server that said it. */
   protected primaryLife = 0;
 
   take(steps: readonly Step[]): void {

@@ -44,5 +44,5 @@ test('the scope of a pool is the label of a series that is 1', async () => {
     ...aStatusSource({ pools: () => [aWritePool(), aPool({ causalReads })] }),
   });
   const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('pointsman_causal_reads_scope'));
-  expect(lines).toEqual(['pointsman_causal_reads_scope{pool="read",reads_scope="proxy",scope="lab"} 1']);
+  expect(lines).toEqual(['pointsman_causal_reads_scope{pool="read",writes="proxy",scope="lab"} 1']);
 });

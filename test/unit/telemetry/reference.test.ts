@@ -1,5 +1,6 @@
 // deploy/metrics.md and deploy/log-events.md list the exports of the program. This test makes both from the program;
 // `vitest run --config test/vitest.config.ts test/unit/telemetry/reference.test.ts -u` writes them.
+import { READ_SCOPES } from '../../../src/model/causal-reads.ts';
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -206,7 +207,15 @@ test('the names that GET /events knows are those of all lines of level info and 
 });
 
 const base = aPolicy();
-const policy = { ...base, pools: base.pools.map((pool) => ({ ...pool, whenAllLagging: 'least_lagging' as const })) };
+const gated = { waitMs: 500, late: 'error' } as const;
+const policy = {
+  ...base,
+  pools: base.pools.map((pool, at) => ({
+    ...pool,
+    whenAllLagging: 'least_lagging' as const,
+    causalReads: { ...gated, scope: READ_SCOPES[at] ?? 'cluster' },
+  })),
+};
 const list = aList(0, 'pg-1', 'pg-2');
 const before = decidedAt(policy, 0, list, isPrimary('pg-1', 0), isReplica('pg-2', 0));
 const after = decidedAt(

@@ -1,4 +1,5 @@
 // The command line of `npm run bench:reads`.
+import { READ_SCOPES, type ReadScope } from '../../../../src/model/causal-reads.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 export interface PriceOptions {
@@ -8,6 +9,8 @@ export interface PriceOptions {
   readonly readers: readonly number[];
   /** In a second; 0: the cluster is quiet. */
   readonly writes: readonly number[];
+  /** The pool with causal reads has it. */
+  readonly scope: ReadScope;
 }
 
 /** Ends the process with a message when an argument is wrong. */
@@ -18,6 +21,7 @@ export function readOptions(argv: readonly string[]): PriceOptions {
     .option('--seconds <s>', 'measured for each way, round and case', above0, 1.5)
     .addOption(list('--readers <list>', 'numbers of readers', 1, [1, 8, 64]))
     .addOption(list('--writes <list>', 'writes a second; 0: none', 0, [0, 75]))
+    .addOption(new Option('--scope <scope>', 'of the causal reads').choices(READ_SCOPES).default('cluster'))
     .addHelpText('after', '\nWhat the columns mean: test/bench/README.md.')
     .showHelpAfterError();
   program.parse([...argv], { from: 'user' });

@@ -38,8 +38,8 @@ test.each([
   [`${ENOUGH}\n${read('{ scope: everybody, late: error }')}`, 'pools.read.causal_reads'],
   [
     `${ENOUGH}\nworkers: 2\n${read('{ scope: proxy, late: error }')}`,
-    'pools.read.causal_reads.scope: scope: proxy needs workers: 1, because a worker learns of a write in another one too ' +
-      'late: set workers: 1, or use scope: cluster',
+    'pools.read.causal_reads.scope: scope: proxy needs workers: 1, because a worker learns of a write in another one ' +
+      'too late: set workers: 1, or use scope: cluster',
   ],
   [`${ENOUGH}\nworkers: auto\n${read('{ scope: proxy, late: error }')}`, 'needs workers: 1'],
 ])('%#: %s', (text, problem) => {

@@ -1,4 +1,4 @@
-// What the reads of a database must see: when the primary must be asked again, and which word they share.
+// The demand of the reads of a database: when the primary must be asked again, and which word they share.
 import { expect, test } from 'vitest';
 import type { ForwardedBytes } from '../../../../src/core/acknowledgements.ts';
 import type { PrimaryServer } from '../../../../src/core/read-index.ts';

@@ -251,7 +251,7 @@ test('a replica that does not answer is named, and asked again', async () => {
   expect(ended).toHaveLength(1);
 });
 
-test('reads that must see the same share the first word: later ones are free, however far the primary goes on', async () => {
+test('reads with one demand share the first word: later ones are free, however far the primary goes on', async () => {
   const { clock, positions, train, ended, add } = aTrain();
   const shared = { word: undefined };
   positions.replayed.set('pg-2', 100);
