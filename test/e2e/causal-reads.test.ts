@@ -22,11 +22,14 @@ import { SERVER } from '../support/values/tls-files.ts';
 const RUN_MS = Number(process.env['CAUSAL_READS_MS'] ?? 2_000);
 const LIMIT_MS = 60_000;
 
+/** Its clients' streams can be read. */
+function readable(cluster: ClusterUnderTest): object {
+  return cluster.tls === undefined ? { client: { tls: { mode: 'terminate', ...SERVER } } } : {};
+}
+
 describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const directory = temporaryDirectory();
   let questions: object = {};
-  const readable = (cluster: ClusterUnderTest): object =>
-    cluster.tls === undefined ? { client: { tls: { mode: 'terminate', ...SERVER } } } : {};
   const lab = on.clusterWithPointsman({
     sql: CREATE_REGISTERS,
     async pointsman(cluster) {

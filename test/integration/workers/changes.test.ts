@@ -56,13 +56,16 @@ test('G15: an address in use changes nothing in any worker', async () => {
   for (const client of [...sessions.flat(), ...(await lab.sessionsOnBoth('write')).flat()]) await stillEchoes(client);
 });
 
-test('G15, G26: with workers running, no reload brings causal reads of scope proxy', async () => {
-  lab = await WorkersLab.start();
-  const reads = (scope: string) => ({
+function reads(scope: string): Parameters<WorkersLab['file']>[0] {
+  return {
     client: { tls: { mode: 'terminate', ...SERVER } },
     questions: { user: 'monitor' },
     pools: { read: { causal_reads: { scope, late: 'error' } } },
-  });
+  };
+}
+
+test('G15, G26: with workers running, no reload brings causal reads of scope proxy', async () => {
+  lab = await WorkersLab.start();
   await reload(reads('proxy'));
   await reload({ workers: 1, ...reads('proxy') });
   const [first, second] = lab.said('config_reload_failed');

@@ -153,10 +153,10 @@ function stories(...kinds: readonly number[]): fc.Arbitrary<Story> {
   return fc.record({ before: steps(40), connected: steps(24), waiting: steps(12), server: fc.nat({ max: 2 }) });
 }
 
-const ANY = stories(
-  ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 13, 13, 14, 14, 15, 15],
-  ...[20, 20, 21, 21, 22, 23, 23, 24, 24, 25, 26, 26],
-);
+const ANY_STEPS = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 13, 13, 14, 14, 15, 15, 20, 20, 21, 21, 22, 23, 23, 24, 24, 25, 26, 26,
+];
+const ANY = stories(...ANY_STEPS);
 const FAILOVERS = stories(9, 11, 13, 13, 14, 14, 15, 20, 20, 21, 22, 23, 23, 24, 24, 25, 26, 26);
 const CALM = stories(14, 14, 15, 11, 13, 20, 21, 22, 23, 24, 24, 25, 26, 26);
 

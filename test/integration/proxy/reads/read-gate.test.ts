@@ -1,5 +1,5 @@
 // Causal reads at the port: a transaction waits until its server shows all that was acknowledged, or is late (G26).
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../../../src/core/snapshot.ts';
 import type { CausalReadsPolicy } from '../../../../src/model/causal-reads.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
@@ -19,7 +19,7 @@ import {
   backendKeyData,
   readyForQuery,
 } from '../../../support/sockets/messages.ts';
-import { aCancelOf, errorFields, SSL_REQUEST } from '../../../support/sockets/packets.ts';
+import { aCancelOf, errorFields } from '../../../support/sockets/packets.ts';
 import { connectRaw } from '../../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
 import {
@@ -302,149 +302,6 @@ test('while no primary is proven a read waits, until there is one', async () => 
   snapshot = known;
   lab.decide({ write: { open: { 'pg-1': primary.address } }, read: { open: { 'pg-2': replica.address } } });
   await arrives(QUERY);
-});
-
-/** A write session of the database. The primary has let it in. */
-async function aWriter(database: string): Promise<RawClient> {
-  const before = primary.connections.length;
-  const client = await lab.connect('write', { user: 'app', database });
-  await until('the startup', () => primary.connections.length > before && primary.last().chunks.length > 0);
-  primary.last().socket.write(WELCOME);
-  await until('the welcome', () => client.received().length === WELCOME.length);
-  return client;
-}
-
-/** The next read of the client, and how many questions the primary was asked for it. */
-async function questionsOfRead(client: RawClient): Promise<number> {
-  const [before, statements] = [positions.asked.primary, arrived().length];
-  client.socket.write(QUERY);
-  await until('the statement', () => arrived().length === statements + QUERY.length);
-  const answered = client.received().length;
-  replica.last().socket.write(READY);
-  await until('the answer', () => client.received().length === answered + READY.length);
-  return positions.asked.primary - before;
-}
-
-async function answers(bytes: Buffer, ...clients: readonly RawClient[]): Promise<void> {
-  const [socket] = [primary.last().socket];
-  const before = clients.map((client) => client.received().length);
-  socket.write(bytes);
-  await until('the answer', () => clients.every((one, i) => one.received().length === (before[i] ?? 0) + bytes.length));
-}
-
-const DONE = Buffer.concat([COMMAND_COMPLETE, READY]);
-
-describe('with the scope proxy', () => {
-  beforeEach(async () => {
-    await lab.end(primary, replica);
-    await start({ scope: 'proxy' });
-    positions.replayed.set('pg-2', 100);
-  });
-
-  test('G26: the primary is asked behind what it has answered to a client of the database, and not else', async () => {
-    const client = await aSession();
-    expect(await questionsOfRead(client)).toBe(1);
-    expect(await questionsOfRead(client)).toBe(0);
-    const writer = await aWriter('shop');
-    expect(await questionsOfRead(client)).toBe(1);
-    expect(await questionsOfRead(client)).toBe(0);
-    await answers(DONE, writer);
-    expect(await questionsOfRead(client)).toBe(1);
-    expect(await questionsOfRead(client)).toBe(0);
-    expect(lab.proxy.counts().get('read')?.causalReads?.results).toMatchObject({ free: 3, at_once: 3 });
-  });
-
-  test('G26: a read waits for what was acknowledged, and not for what others write', async () => {
-    const [client, writer] = [await aSession(), await aWriter('shop')];
-    await questionsOfRead(client);
-    positions.written = 200;
-    expect(await questionsOfRead(client)).toBe(0);
-    await answers(DONE, writer);
-    const statements = arrived().length;
-    client.socket.write(QUERY);
-    await until('a question', () => positions.asked.primary === 2);
-    await settled();
-    expect(arrived()).toHaveLength(statements);
-    const [waiting] = (await lab.proxy.sessions({ limit: 10 })).sessions.flatMap(({ read }) => read ?? []);
-    expect(waiting).toMatchObject({ scope: 'proxy', mustShow: { position: 200 } });
-    positions.replayed.set('pg-2', 200);
-    await clock.advance(10);
-    await until('the statement', () => arrived().length > statements);
-  });
-
-  test('what is acknowledged while a question is under way needs another one', async () => {
-    const [client, writer] = [await aSession(), await aWriter('shop')];
-    const { promise, resolve } = Promise.withResolvers<void>();
-    positions.delay = promise;
-    client.socket.write(QUERY);
-    await until('a question', () => positions.asked.primary === 1);
-    await answers(DONE, writer);
-    client.socket.write(QUERY);
-    await settled();
-    resolve();
-    await until('both statements', () => arrived().length === 2 * QUERY.length);
-    expect(positions.asked.primary).toBe(2);
-  });
-
-  test('a question without an answer stays due', async () => {
-    const client = await aSession();
-    positions.faults.set('pg-1', 'too many clients');
-    client.socket.write(QUERY);
-    await until('a question', () => positions.asked.primary === 1);
-    await settled();
-    await clock.advance(500);
-    await until('the error', () => answerOf(client).length > 0);
-    positions.faults.clear();
-    await clock.advance(100);
-    expect(await questionsOfRead(client)).toBe(1);
-  });
-
-  test('writes to another database need no question; those of a session that has ended still do', async () => {
-    const [client, writer] = [await aSession(), await aWriter('shop')];
-    await questionsOfRead(client);
-    await answers(DONE, await aWriter('another'));
-    expect(await questionsOfRead(client)).toBe(0);
-    primary.connections[0]?.socket.write(DONE);
-    await until('the answer', () => writer.received().length > WELCOME.length);
-    writer.socket.resetAndDestroy();
-    await until('the end', () => lab.reasons().includes('client_reset'));
-    expect(await questionsOfRead(client)).toBe(1);
-  });
-
-  test('what cannot be read may be a write to any database', async () => {
-    const client = await aSession();
-    await questionsOfRead(client);
-    const hidden = await connectRaw(lab.address('write'));
-    hidden.socket.write(SSL_REQUEST);
-    await until('the request', () => primary.connections.length > 0 && primary.last().chunks.length > 0);
-    await answers(Buffer.from('S'), hidden);
-    await questionsOfRead(client);
-    expect(await questionsOfRead(client)).toBe(0);
-    hidden.socket.write('a handshake, say');
-    await until('the bytes', () => primary.last().received().includes('a handshake'));
-    await answers(Buffer.from('nobody can read this'), hidden);
-    expect(await questionsOfRead(client)).toBe(1);
-  });
-
-  test('the first read behind a change of the primary asks, and the answers of the old one count no more', async () => {
-    const client = await aSession();
-    await questionsOfRead(client);
-    expect(await questionsOfRead(client)).toBe(0);
-    const now = clock.now();
-    const members = [aMember('pg-1', { postgres: primary.address }), aMember('pg-2', { postgres: replica.address })];
-    const news = [isPrimary('pg-1', now, { timeline: 2 }), isReplica('pg-2', now, { timeline: 2 })];
-    snapshot = aSnapshot(aPolicy(), aList(now, ...members), ...news);
-    positions.timeline = 2;
-    expect(await questionsOfRead(client)).toBe(1);
-    expect(await questionsOfRead(client)).toBe(0);
-  });
-
-  test('each session needs the word of its replica since its connect', async () => {
-    await questionsOfRead(await aSession());
-    const asked = { ...positions.asked };
-    await questionsOfRead(await aSession());
-    expect(positions.asked).toEqual({ primary: asked.primary, replica: asked.replica + 1 });
-  });
 });
 
 test('a flush that nobody does is asked for', async () => {

@@ -7,6 +7,10 @@ const QUESTIONS = 'questions: { user: pointsman_monitor, password_file: /etc/hos
 const TERMINATE = `client: { tls: { mode: terminate, cert: ${SERVER.cert}, key: ${SERVER.key} } }`;
 const ENOUGH = `${QUESTIONS}\n${TERMINATE}`;
 
+function scopeOf(text: string): string | undefined {
+  return configOf(load(`${ENOUGH}\n${text}`)).pools.find(({ name }) => name === 'read')?.causalReads?.scope;
+}
+
 function read(causalReads: string): string {
   return `pools: { read: { causal_reads: ${causalReads} } }`;
 }
@@ -53,8 +57,6 @@ test('off, and with all that it needs, there is no problem', () => {
 });
 
 test('the scope is that of the file, and with the scope cluster there may be workers', () => {
-  const scopeOf = (text: string) =>
-    configOf(load(`${ENOUGH}\n${text}`)).pools.find(({ name }) => name === 'read')?.causalReads?.scope;
   expect(scopeOf(read('{ scope: proxy, late: error }'))).toBe('proxy');
   expect(scopeOf(`workers: 4\n${read('{ scope: cluster, late: error }')}`)).toBe('cluster');
 });
