@@ -69,7 +69,10 @@ test('with causal reads: the role that asks, a stream that can be read, and sess
   const config = loaded(routed);
   expect(config.questions).toMatchObject({ user: 'monitor', passwordFile: '/tmp/monitor' });
   expect(config.client.tls.mode).toBe('terminate');
-  expect(config.pools.map(({ causalReads }) => causalReads)).toEqual([undefined, { waitMs: 300, late: 'primary' }]);
+  expect(config.pools.map(({ causalReads }) => causalReads)).toEqual([
+    undefined,
+    { scope: 'cluster', waitMs: 300, late: 'primary' },
+  ]);
   expect(config.pools[1]?.onLeave.lagging).toBe('move');
   const tls = { caFile: tlsFile('ca.pem'), ...SERVER };
   expect(loaded({ ...routed, tls }).client.tls.mode).toBe('require');
