@@ -50,6 +50,9 @@ export interface Questions {
 /** From the first reads until the window. */
 const SETTLE_MS = 300;
 
+/** Pointsman has counted nothing for so long: it asks nothing. */
+const NONE_MS = 2_500;
+
 /** A connect waits for a processor among many readers. */
 const SQL = { timeoutMs: 20_000 };
 
@@ -138,10 +141,12 @@ function between(before: Report, after: Report): Measured['questions'] {
 
 /** Pointsman counts questions once in a second: a window of its own begins and ends when it has just done so. */
 async function nextReport(pointsman: PointsmanProcess, askers: readonly (readonly number[])[]): Promise<Report> {
-  const first = await questionsOf(pointsman);
+  const [first, sinceMs] = [await questionsOf(pointsman), performance.now()];
   const next = async (): Promise<Report | false> => {
     const counts = await questionsOf(pointsman);
-    return counts.primary > first.primary && { ...counts, atMs: performance.now(), askedUs: askers.map(processorUs) };
+    // None may be asked in this window.
+    const isDue = counts.primary > first.primary || performance.now() > sinceMs + NONE_MS;
+    return isDue && { ...counts, atMs: performance.now(), askedUs: askers.map(processorUs) };
   };
   return waitUntil('a count of questions', next, { timeoutMs: 20_000, everyMs: 50 });
 }
