@@ -16,7 +16,7 @@ export const questions = z.strictObject({
   database: key(nonEmpty.default('postgres'), 'The database that the connections are to.', { example: 'admin' }),
   per_second: key(
     count(1, MAX_COUNT).default(1000),
-    `Questions to the primary per second, of which each costs it about 80 µs of a processor. Reads that come meanwhile
+    `Questions to the primary per second, of which each costs it about 45 µs of a processor. Reads that come meanwhile
     share the next one. Workers divide the number.`,
   ),
 });
