@@ -221,7 +221,8 @@ export class ReadTrain {
     void answer.then((word) => this.#primaryAnswered(proven, word));
   }
 
-  #primaryAnswered({ member }: PrimaryServer, word: PrimaryWord | NoAnswer): void {
+  #primaryAnswered(proven: PrimaryServer, word: PrimaryWord | NoAnswer): void {
+    const { member } = proven;
     if ('why' in word) return this.#leaveAlone(member, word.why, () => this.#asked.delete(member));
     this.#asked.delete(member);
     this.#unanswered.delete(member);
@@ -230,7 +231,9 @@ export class ReadTrain {
     this.#isWriting = before !== undefined && before.written !== word.written;
     this.#nudge(before, word);
     // The others wait for their replica.
-    return this.#advance([...this.#reads].flatMap(([read, { shared }]) => (shared.word === undefined ? [read] : [])));
+    const waits = (read: TrainRead, { shared }: Ticket): boolean =>
+      shared.word === undefined || isServer(read.server, proven);
+    return this.#advance([...this.#reads].flatMap(([read, ticket]) => (waits(read, ticket) ? [read] : [])));
   }
 
   #poll(server: AskedServer): void {

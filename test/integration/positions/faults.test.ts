@@ -158,7 +158,10 @@ test('a connection that nobody uses ends after a minute, and the next question o
   await clock.advance(59_000);
   await positions.askReplica(server);
   await clock.advance(59_000);
+  // A read that relies on the last word uses the connection.
   expect(positions.lastReplica(server)).toBeDefined();
+  await clock.advance(59_000);
+  expect(events.at(-1)).not.toMatchObject({ kind: 'positions_unused' });
   await clock.advance(1_000);
   expect(positions.lastReplica(server)).toBeUndefined();
   expect(events.at(-1)).toEqual({ kind: 'positions_unused', member: 'pg-1' });

@@ -61,6 +61,11 @@ test.each<[string, boolean]>([
   expect(isRight).toBe(true);
 });
 
+test('bytes of the proven primary count, whatever else is known of it', () => {
+  const proven = { ...server('pg-2'), timeline: 1 };
+  expect(mayHaveAcknowledged(new Map(), [from(server('pg-2'))], aSnapshot(POLICY, ...KNOWN), proven)).toBe(true);
+});
+
 test('bytes that were counted before acknowledge nothing new', () => {
   const snapshot = aSnapshot(POLICY, ...KNOWN);
   const source = { server: server('pg-1'), toClientBytes: 0 };

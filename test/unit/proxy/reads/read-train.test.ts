@@ -290,3 +290,17 @@ test('a word from before a read must see more does not count for it', async () =
   expect(train.isFree({ server: REPLICA, connected: 0, arrived: word.question - 1, shared })).toBe(true);
   expect(train.isFree({ server: REPLICA, connected: 0, arrived: word.question, shared })).toBe(false);
 });
+
+test('a session that has just come to the primary has it asked once more, whatever word its database shares', async () => {
+  const { clock, positions, train } = aTrain();
+  const word = await positions.askPrimary(PRIMARY);
+  if ('why' in word) throw new Error(word.why);
+  const ended: string[] = [];
+  const shared = { word };
+  const onYes = (how: string): void => void ended.push(how);
+  train.add({ server: PRIMARY, connected: word.question, arrived: 0, since: clock.now(), shared, onYes });
+  await clock.advance(1);
+  expect(ended).toEqual(['at_once']);
+  expect(positions.asked).toEqual({ primary: 2, replica: 0 });
+  expect(shared.word).toBe(word);
+});
