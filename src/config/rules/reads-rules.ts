@@ -1,6 +1,6 @@
 // Rules for causal reads: what they need of other keys.
 import { isExclusive } from '../schema/defaults.ts';
-import { error, type Fault, type Path } from '../fault.ts';
+import { error, warning, type Fault, type Path } from '../fault.ts';
 import { unreadableSecret } from './secret-file-rules.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
@@ -15,7 +15,7 @@ export function readsRules(parsed: ParsedFile): readonly Fault[] {
   ];
 }
 
-function needs({ pools, client, moves, questions, workers }: ParsedFile): readonly Fault[] {
+function needs({ pools, client, moves, questions, workers, peers }: ParsedFile): readonly Fault[] {
   const hasPrimary = Object.values(pools).some((pool) => isExclusive(pool) && pool.check.family === 'primary');
   return Object.entries(pools).flatMap(([name, pool]) => {
     const { causal_reads: reads } = pool;
@@ -38,6 +38,10 @@ function needs({ pools, client, moves, questions, workers }: ParsedFile): readon
         'scope: proxy needs workers: 1, because a worker learns of a write in another one too late: ' +
         'set workers: 1, or use scope: cluster';
       faults.push(error(text, [...at, 'scope'], ['workers']));
+    }
+    if (scope === 'proxy' && peers.length > 0) {
+      const text = 'scope: proxy covers no write through the Pointsmen that peers names: they may be missed';
+      faults.push(warning(text, [...at, 'scope'], ['peers']));
     }
     if (late === 'primary' && moves === undefined) {
       const text = 'late: primary needs the section moves: add it, or use late: error or late: stale';

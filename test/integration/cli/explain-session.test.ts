@@ -181,10 +181,13 @@ test.each<[string, SessionEntry, readonly string[]]>([
   ],
   [
     'its read is late, because no primary is proven',
-    { ...relayed(), read: { ...READ, isLate: true, mustShow: undefined, why: 'No primary is proven.' } },
+    {
+      ...relayed(),
+      read: { ...READ, scope: 'proxy', isLate: true, mustShow: undefined, why: 'No primary is proven.' },
+    },
     [
       'idle on pg-2 for 5 s',
-      'its read is late: it has waited for 300 ms. No primary is proven.',
+      'its read is late: it has waited for 300 ms. No primary is proven. Its pool has causal_reads.scope: proxy.',
       'it does not move: the configuration had no section moves when it began',
     ],
   ],

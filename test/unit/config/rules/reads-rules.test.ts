@@ -61,6 +61,15 @@ test('the scope is that of the file, and with the scope cluster there may be wor
   expect(scopeOf(`workers: 4\n${read('{ scope: cluster, late: error }')}`)).toBe('cluster');
 });
 
+test('Pointsmen behind the same address are a warning with the scope proxy', () => {
+  const peers = 'peers: [10.0.0.2:6432]';
+  const text = (scope: string) => `${ENOUGH}\n${peers}\n${read(`{ scope: ${scope}, late: error }`)}`;
+  expect(warningsOf(load(text('proxy')))).toContain(
+    'pools.read.causal_reads.scope: scope: proxy covers no write through the Pointsmen that peers names',
+  );
+  expect(warningsOf(load(text('cluster')))).not.toContain('peers names');
+});
+
 test('a password file that cannot be read is a warning, with what follows', () => {
   const questions = 'questions: { user: pointsman_monitor, password_file: /nowhere/password }';
   expect(warningsOf(load(`${questions}\n${TERMINATE}\n${read('{ late: error }')}`))).toContain(
