@@ -291,7 +291,7 @@ test('a word from before a read must see more does not count for it', async () =
   expect(train.isFree({ server: REPLICA, connected: 0, arrived: word.question, shared })).toBe(false);
 });
 
-test('a session that has just come to the primary has it asked once more, whatever word its database shares', async () => {
+test('a session that has just come to the primary has it asked once more, whatever word its reads share', async () => {
   const { clock, positions, train } = aTrain();
   const word = await positions.askPrimary(PRIMARY);
   if ('why' in word) throw new Error(word.why);
