@@ -10,18 +10,17 @@ import { assertOnlyPrimariesWrote, firstWriteOn, GENEROUS_MS } from '../support/
 import { median } from '../support/values/median.ts';
 import { monotonicMs } from '../support/waiting/wait.ts';
 
-const DEATHS = { sandbox: rounds(1, 3), Patroni: rounds(1, 3) };
+const DEATHS = rounds(1, 3);
 /** A failover's worth of held clients stays below PostgreSQL's max_connections. */
 const CONNECTS_PER_SECOND = 4;
 
 describeOnEveryCluster("the death of the primary's host", (on) => {
   const lab = on.clusterWithPointsman({ sql: CREATE_WRITES });
-  const deaths = DEATHS[on.kind];
 
   it('scenario 6: held clients succeed without a reconnect, as soon as a primary is known', async () => {
     const port = await lab.pointsman.port('write');
     const delays: number[] = [];
-    for (let round = 1; round <= deaths; round += 1) {
+    for (let round = 1; round <= DEATHS; round += 1) {
       await lab.cluster.waitUntilHealthy();
       const old = await lab.cluster.leader();
       const live = new Client({ host: '127.0.0.1', port, ...lab.cluster.app });

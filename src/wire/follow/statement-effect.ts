@@ -28,7 +28,7 @@ const ZERO = 0x30;
 const NINE = 0x39;
 /** The bit that makes a small letter of a capital. */
 const CASE = 0x20;
-/** Its last byte. */
+/** The last byte of ASCII. */
 const ASCII = 0x7f;
 
 /** The tag of a CommandComplete without the numbers of rows at its end. Its body is the `size` bytes from `at`. */
@@ -82,12 +82,6 @@ const DIRTY_FUNCTION = /\b(?:set_config|setseed|nextval|setval|pg_\w*advisory\w*
 /** A new table. */
 const SELECT_INTO = /(?<!\b(?:insert|merge)\s+)\binto\b/;
 
-/** Every clean text begins so. Most other texts do not, and need not be taken apart. */
-const CLEAN_BEGINNING = new RegExp(
-  String.raw`^\s*(?:$|;|(?:begin|start|commit|end|rollback|abort|savepoint|release|show)\b|` +
-    String.raw`select\s+(?:[-\d'"]|(?:true|false|null|pg_|now|version|current_|clock_|session_user|user)))`,
-);
-
 /** A text without one of these, and without a clean beginning, is unsure. */
 export const TELLING_WORDS: readonly string[] = `set discard prepare deallocate listen declare close create alter drop
   load do$ call nextval advisory dblink lo_ into begin transaction commit end rollback abort savepoint release
@@ -97,6 +91,11 @@ const SEMICOLON = 0x3b;
 const QUOTE = 0x27;
 const MINUS = 0x2d;
 const VALUES = ['true', 'false', 'null', 'pg_', 'now', 'version', 'current_', 'clock_', 'session_user', 'user'];
+/** Every clean text begins so. Most other texts do not, and need not be taken apart. */
+const CLEAN_BEGINNING = new RegExp(
+  String.raw`^\s*(?:$|;|(?:begin|start|commit|end|rollback|abort|savepoint|release|show)\b|` +
+    String.raw`select\s+(?:[-\d']|${VALUES.join('|')}))`,
+);
 
 /**
  * A text without telling words stands at `at`, with a NUL behind it. False: it is unsure for certain, because it begins

@@ -59,7 +59,7 @@ export class TransactionWatch {
   }
 
   /** A text that has none of the words. */
-  readsHarmless(isUnnamed = false): void {
+  readsHarmless(isUnnamed: boolean): void {
     this.#hasUnnamed ||= isUnnamed;
   }
 

@@ -23,7 +23,7 @@ const statements = fc
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(`${text}\0`);
 
-it('a harmless text is unsure, ends no transaction, and names nothing', () => {
+it('a harmless text has the effect that its words have, ends no transaction, and names nothing', () => {
   let harmless = 0;
   fc.assert(
     fc.property(statements, (text) => {

@@ -99,7 +99,7 @@ async function questionsOfRead(client: RawClient): Promise<number> {
 }
 
 async function answers(bytes: Buffer, ...clients: readonly RawClient[]): Promise<void> {
-  const [socket] = [primary.last().socket];
+  const { socket } = primary.last();
   const before = clients.map((client) => client.received().length);
   socket.write(bytes);
   await until('the answer', () => clients.every((one, i) => one.received().length === (before[i] ?? 0) + bytes.length));
