@@ -34,7 +34,7 @@ RUN sed -i '1s|^#!.*|#!/usr/local/bin/node|' dist/main.js && chmod 755 dist/main
 RUN mkdir compile-cache && chown 65532:65532 compile-cache
 USER 65532:65532
 RUN export NODE_COMPILE_CACHE=/app/compile-cache \
-    && node --max-semi-space-size=2 --liftoff-only --expose-gc dist/main.js version \
+    && node --max-semi-space-size=4 --liftoff-only --expose-gc dist/main.js version \
     && node dist/main.js version && ! node dist/healthcheck-main.js
 USER root
 RUN mkdir /state
@@ -64,5 +64,5 @@ WORKDIR /app
 EXPOSE 6432 6433 8432
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["/usr/local/bin/node", "/app/dist/healthcheck-main.js"]
-ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=2", "--liftoff-only", "--expose-gc", "/app/dist/main.js"]
+ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=4", "--liftoff-only", "--expose-gc", "/app/dist/main.js"]
 CMD ["run"]

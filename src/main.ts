@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=2 --liftoff-only --expose-gc
+#!/usr/bin/env -S node --max-semi-space-size=4 --liftoff-only --expose-gc
 // The program `pointsman`: checks Node's version, then loads the command line. An old Node reads this file alone, so it
 // keeps to the syntax of Node 12 and imports nothing before the check.
 //

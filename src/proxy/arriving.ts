@@ -23,7 +23,6 @@ import type { RelayOpening } from './relay/relay.ts';
 import { Relayed, type MovingPart } from './relay/relayed.ts';
 import type { Server } from './server.ts';
 import type { SessionRecord } from './session-record.ts';
-import { nameKey } from './client-names.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
 import type { Farewell, SessionControl, Stage } from './stage.ts';
 import type { ClientStartup, StartupHandOver } from './startup/client-startup.ts';
@@ -118,7 +117,7 @@ export class Arriving implements Stage {
   #begin(): void {
     const { session, slot, record, parts } = this.#options;
     const parameters = this.#startup.parameters();
-    if (parameters !== undefined) record.named(parts.names.share(nameKey(parameters.names), parameters.names));
+    if (parameters !== undefined) record.named(parameters.names);
     if (slot.exceededLimit !== undefined) return session.end('too_many_sessions', slot.exceededLimit);
     const chosen = choosePool(parameters?.poolRequest?.name, session.pool, parts.policy());
     if (chosen.kind === 'unknown') return session.end('unknown_pool', chosen.detail);

@@ -26,11 +26,10 @@ import { RelayPipes } from './relay/direct/pipes.ts';
 import { StallGate } from './relay/stall-gate.ts';
 import type { Dial } from './server.ts';
 import { SessionRegistry } from './session-registry.ts';
-import type { ClientNames } from './client-names.ts';
-import { SharedValues } from './shared-values.ts';
 import { isLocal, keepAlive } from './socket.ts';
 import { ClientStartup, type StartupOutcome } from './startup/client-startup.ts';
 import { StartupCounts } from './startup/startup-counts.ts';
+import { StartupPackets } from './startup/startup-parameters.ts';
 import { BufferedBytes } from './startup/startup-reader.ts';
 import { NO_TLS, TlsIdentity } from './startup/tls-certificate.ts';
 
@@ -44,7 +43,6 @@ export interface ProxyParts
   readonly isStopping: () => boolean;
   readonly admission: Admission;
   readonly registry: SessionRegistry;
-  readonly names: SharedValues<ClientNames>;
   readonly newStartup: (client: Socket, awaitsHeader: boolean, outcome: StartupOutcome) => ClientStartup;
   readonly holdQueue: HoldQueue;
   readonly cancels: Cancels;
@@ -135,6 +133,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
   const cancels = new Cancels({ ...options, registry, dial: dialServer, dialPeer: dial, policy });
   const connector = new BackendConnector({ ...options, ...base, dial: dialServer, policy: backend });
   const buffered = new BufferedBytes();
+  const packets = new StartupPackets();
   const limiting = { ...options, drains };
   const { siblings, openPositions } = options;
   const positions = openPositions && positionsBy({ ...options, openPositions }, dialServer, () => inForce.current());
@@ -146,7 +145,6 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
     isStopping,
     admission: new Admission({ ...options, limits: () => inForce.current().client, others: siblings?.others }),
     registry,
-    names: new SharedValues(),
     newStartup: (client, awaitsHeader, outcome) =>
       new ClientStartup(client, {
         clock: options.clock,
@@ -154,6 +152,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
         tls: isLocal(client) ? NO_TLS : identity.own(),
         awaitsHeader,
         buffered,
+        packets,
         counts: startups,
         readFew: base.pipes.readFew,
         ...outcome,

@@ -1,5 +1,4 @@
-// The names that clients give in their startup packets. Most sessions of an application give the same ones, so equal
-// names are one object in memory.
+// The names that a client gives in its startup packet.
 import type { Login } from '../reports/events.ts';
 
 /** Cut and escaped, to be shown. */
@@ -8,12 +7,4 @@ export interface ClientNames {
   readonly application: string | undefined;
 }
 
-/** Cannot be part of a name: PostgreSQL ends names with it. */
-const SEPARATOR = '\0';
-
 export const NO_NAMES: ClientNames = { login: {}, application: undefined };
-
-/** The key of equal names. */
-export function nameKey({ login, application }: ClientNames): string {
-  return [login.user, login.database, application].map((name) => name ?? SEPARATOR).join(SEPARATOR);
-}

@@ -1,6 +1,6 @@
 // A fault of Pointsman's own in a step of a session ends this session, and no other. Node keeps track of the step in
 // which a socket, a timer or a promise was made: its callbacks belong to the session as well, without a cost for each.
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import type { Clock } from '../model/instant.ts';
 import { onOneLine, shown } from '../model/printable.ts';
 import type { ProxyEvent } from '../reports/events.ts';
@@ -13,18 +13,28 @@ export interface Faulty {
 }
 
 const current = new AsyncLocalStorage<Faulty>();
+/** Made where there is no step. The way into its scope and back makes no copy of a context, as `run` and `exit` do. */
+const outside = new AsyncResource('PointsmanShared');
 /** The rest of a stack says how the event loop came there. */
 const FRAMES = 4;
 
 /** Runs a step of the session. A fault in it, or later in a callback that it leaves behind, ends the session. */
 export function asStepOf(session: Faulty, run: () => void): void {
-  current.run(session, () => {
-    try {
-      run();
-    } catch (error) {
-      if (!failed(session, error)) throw error;
-    }
-  });
+  if (current.getStore() === session) tryStep(session, run);
+  else outside.runInAsyncScope(beginStep, undefined, session, run);
+}
+
+function beginStep(session: Faulty, run: () => void): void {
+  current.enterWith(session);
+  tryStep(session, run);
+}
+
+function tryStep(session: Faulty, run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    if (!failed(session, error)) throw error;
+  }
 }
 
 /** For a callback that Node would count to another session. */
@@ -37,14 +47,15 @@ export function keepingStep<Values extends readonly unknown[]>(
 
 /** Its timers belong to no session: the parts that sessions share use it. */
 export function sharedClock(clock: Clock): Clock {
-  return { now: () => clock.now(), schedule: (delayMs, run) => current.exit(() => clock.schedule(delayMs, run)) };
+  const schedule: Clock['schedule'] = (delayMs, run) => outside.runInAsyncScope(() => clock.schedule(delayMs, run));
+  return { now: () => clock.now(), schedule };
 }
 
 /** For calls that leave callbacks behind which belong to no session. */
 export function apart<Values extends readonly unknown[]>(
   run: (...values: Values) => void,
 ): (...values: Values) => void {
-  return (...values) => current.exit(() => run(...values));
+  return (...values) => outside.runInAsyncScope(run, undefined, ...values);
 }
 
 /**

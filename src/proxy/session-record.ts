@@ -8,11 +8,14 @@ import { addressText, type MemberName } from '../model/member.ts';
 import { LOCAL_CLIENT } from '../model/unix-socket.ts';
 import type { SessionActivity, SessionEntry, SessionTls } from '../reports/session-list.ts';
 import type { Traffic } from '../reports/counts.ts';
+import type { ClientFacts, EventOf } from '../reports/events.ts';
 import type { ProxyDependencies } from './options.ts';
 import type { Server } from './server.ts';
 import { isLocal, isTls } from './socket.ts';
 import type { SessionHandle } from './stage.ts';
 import { NO_NAMES, type ClientNames } from './client-names.ts';
+
+type Writable<Facts> = { -readonly [Name in keyof Facts]: Facts[Name] };
 
 export class SessionRecord {
   readonly traffic: Traffic = { toBackendBytes: 0, toClientBytes: 0 };
@@ -59,8 +62,9 @@ export class SessionRecord {
   accepted(): void {
     if (this.#isAccepted) return;
     this.#isAccepted = true;
-    const { id, pool, client } = this.#session;
-    this.#options.onEvent({ kind: 'client_accepted', pool, session: id, client, ...this.#proxy() });
+    const { id: session, pool, client } = this.#session;
+    const event = { kind: 'client_accepted', pool, session, client } as const;
+    this.#options.onEvent(this.#via === undefined ? event : { ...event, via: this.#via });
   }
 
   named(names: ClientNames): void {
@@ -131,7 +135,16 @@ export class SessionRecord {
     this.#relayedSince = this.#options.clock.now();
     if ('member' in server) this.reached(server.member);
     this.#tls = tls;
-    this.#options.onEvent({ kind: 'session_opened', ...this.#identity(), member: this.#member });
+    const { id: session, pool, client } = this.#session;
+    const event: Writable<EventOf<'session_opened'>> = {
+      kind: 'session_opened',
+      pool,
+      session,
+      client,
+      member: this.#member,
+    };
+    this.#addFacts(event);
+    this.#options.onEvent(event);
   }
 
   /** The reason of the close message. It stays the reason, whatever happens while the client lingers. */
@@ -153,34 +166,34 @@ export class SessionRecord {
     // A fault of Pointsman itself counts, whatever the session was ending for.
     const ending = (reason === 'internal_error' ? undefined : this.#ending) ?? { reason, detail };
     const waitedMs = ending.reason === 'backend_refused' ? this.waitedMs(this.#relayedSince) : 0;
-    onEvent({
+    const { id: session, pool, client } = this.#session;
+    const event: Writable<EventOf<'session_closed'>> = {
       kind: 'session_closed',
-      ...this.#identity(),
-      member: this.#member,
-      ...ending,
-      ...(waitedMs > 0 ? { waitedMs } : {}),
-      ...(lingeredMs > 0 ? { lingeredMs } : {}),
-      durationMs: now - this.#acceptedAt,
-      ...this.traffic,
-    });
-  }
-
-  #identity() {
-    const { login, application } = this.#names;
-    const { id, pool, client } = this.#session;
-    return {
       pool,
-      session: id,
+      session,
       client,
-      ...this.#proxy(),
-      ...login,
-      ...(application === undefined ? {} : { application }),
-      ...(this.#tls === undefined ? {} : { tls: this.#tls }),
-      ...(this.#branch === undefined ? {} : { branch: this.#branch }),
+      member: this.#member,
+      reason: ending.reason,
+      detail: ending.detail,
+      durationMs: now - this.#acceptedAt,
+      toBackendBytes: this.traffic.toBackendBytes,
+      toClientBytes: this.traffic.toClientBytes,
     };
+    if (waitedMs > 0) event.waitedMs = waitedMs;
+    if (lingeredMs > 0) event.lingeredMs = lingeredMs;
+    this.#addFacts(event);
+    onEvent(event);
   }
 
-  #proxy(): { readonly via?: string } {
-    return this.#via === undefined ? {} : { via: this.#via };
+  /** Those that are known. A spread of each would be the dearest part of a short session's record. */
+  #addFacts(event: Writable<ClientFacts>): void {
+    const { user, database } = this.#names.login;
+    const { application } = this.#names;
+    if (this.#via !== undefined) event.via = this.#via;
+    if (user !== undefined) event.user = user;
+    if (database !== undefined) event.database = database;
+    if (application !== undefined) event.application = application;
+    if (this.#tls !== undefined) event.tls = this.#tls;
+    if (this.#branch !== undefined) event.branch = this.#branch;
   }
 }

@@ -8,10 +8,12 @@ const LONGEST_KEY = 1024;
 export class SharedValues<Value> {
   readonly #known = new Map<string, Value>();
 
-  /** For equal keys the same value for each caller. */
-  share(key: string, value: Value): Value {
+  /** For equal keys the same value for each caller. `make` is called for a key that is not remembered. */
+  of(key: string, make: () => Value): Value {
     const known = this.#known.get(key);
-    if (known !== undefined || key.length > LONGEST_KEY) return known ?? value;
+    if (known !== undefined) return known;
+    const value = make();
+    if (key.length > LONGEST_KEY) return value;
     if (this.#known.size >= MOST_VALUES) this.#known.clear();
     this.#known.set(key, value);
     return value;

@@ -13,7 +13,7 @@ test('the program needs the Node of the manifest', () => {
 
 test('the image starts the command with the options of its first line', () => {
   const flags = flagsOf('src/main.ts');
-  expect(flags).toContain('--max-semi-space-size=2');
+  expect(flags).toContain('--max-semi-space-size=4');
   const dockerfile = readFileSync('Dockerfile', 'utf8');
   const entrypoint = /^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? '[]';
   expect(JSON.parse(entrypoint)).toEqual(['/usr/local/bin/node', ...flags, '/app/dist/main.js']);

@@ -70,7 +70,7 @@ const client = z.strictObject({
   tcp_user_timeout: key(
     durationOrOff(5000).prefault('60s'),
     `A client whose host acknowledges none of the bytes on the way to it for this long has vanished: its session ends
-    with \`client_tcp_timeout\`, at most a quarter (or 12 s) later. A client that only reads slowly stays. \`off\`,
+    with \`client_tcp_timeout\`, at most 40 % of it (or 22 s) later. A client that only reads slowly stays. \`off\`,
     and on other systems than Linux: the kernel decides, after about 15 minutes (\`net.ipv4.tcp_retries2\`).`,
   ),
   tls: key(

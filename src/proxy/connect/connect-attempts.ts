@@ -111,7 +111,7 @@ export interface ConnectRaceOptions {
   /** After this long without an answer the next member is tried as well. Undefined: one connect at a time. */
   readonly delayMs: number | undefined;
   /** A member that is not among `tried`; undefined if none is left. */
-  readonly next: (tried: ReadonlySet<MemberName>) => Target | undefined;
+  readonly next: (tried: readonly MemberName[]) => Target | undefined;
   /** A connect begins. */
   readonly onBegin: (target: Target) => void;
   /** A connect has ended. The last call is the winner's, if there is one. */
@@ -132,9 +132,9 @@ interface Runner {
 
 export class ConnectRace {
   readonly #options: ConnectRaceOptions;
-  readonly #tried = new Set<MemberName>();
+  readonly #tried: MemberName[] = [];
   /** In the order of their start. */
-  readonly #running = new Set<Runner>();
+  #running: readonly Runner[] = [];
   #cancelDelay: () => void = () => {};
   #isOver = false;
 
@@ -144,13 +144,13 @@ export class ConnectRace {
 
   begin(target: Target): void {
     const { dial, clock, isEncrypted, timeoutMs, delayMs, onBegin } = this.#options;
-    this.#tried.add(target.member);
+    this.#tried.push(target.member);
     onBegin(target);
     const runner: Runner = { target, startedAt: clock.now(), hasAnswered: false, abort: () => {} };
     const onReached = (): void => void (runner.hasAnswered = true);
     const limits = { clock, isEncrypted, timeoutMs, onReached };
     runner.abort = dial(target, limits, (result) => this.#finished(runner, result));
-    this.#running.add(runner);
+    this.#running = [...this.#running, runner];
     if (delayMs !== undefined) this.#delay(delayMs);
   }
 
@@ -158,8 +158,9 @@ export class ConnectRace {
   abort(): void {
     this.#isOver = true;
     this.#cancelDelay();
-    for (const { abort } of this.#running) abort();
-    this.#running.clear();
+    const running = this.#running;
+    this.#running = [];
+    for (const { abort } of running) abort();
   }
 
   /** An answer that came in time is read before the delay is over. */
@@ -168,7 +169,7 @@ export class ConnectRace {
   }
 
   #beginNext(delayMs: number): void {
-    if ([...this.#running].some(({ hasAnswered }) => hasAnswered)) return this.#delay(delayMs);
+    if (this.#running.some(({ hasAnswered }) => hasAnswered)) return this.#delay(delayMs);
     const next = this.#options.next(this.#tried);
     // next() may make an overdue decision, which may have routed this client again.
     if (!this.#isOver && next !== undefined) this.begin(next);
@@ -176,20 +177,20 @@ export class ConnectRace {
 
   #finished(runner: Runner, result: DialResult): void {
     const { onConnected, onFailed } = this.#options;
-    this.#running.delete(runner);
+    this.#running = this.#running.filter((one) => one !== runner);
     if (result.kind === 'connected') {
       this.#abortOthers(runner);
       this.#report(runner, 'connected');
       return onConnected(runner.target, result.socket);
     }
     this.#report(runner, result.outcome);
-    const isLast = this.#running.size === 0;
+    const isLast = this.#running.length === 0;
     if (isLast) this.abort();
     onFailed(runner.target, result, isLast);
   }
 
   #abortOthers(winner: Runner): void {
-    const others = [...this.#running];
+    const others = this.#running;
     this.abort();
     for (const other of others) {
       this.#report(other, 'outraced');

@@ -133,7 +133,7 @@ export class BackendConnector {
       isEncrypted,
       timeoutMs: connectTimeoutMs,
       delayMs: route.targets.length > 1 ? attemptDelayMs : undefined,
-      next: (tried) => (tried.size < attemptsLeft ? this.#anotherTarget(request, tried) : undefined),
+      next: (tried) => (tried.length < attemptsLeft ? this.#anotherTarget(request, tried) : undefined),
       onBegin: assign,
       onFinished: ({ member }, outcome, durationMs) => {
         dialMs = durationMs;
@@ -241,9 +241,9 @@ export class BackendConnector {
   }
 
   /** A member of the current route that was not tried yet. */
-  #anotherTarget(request: ConnectRequest, tried: ReadonlySet<MemberName>): Target | undefined {
+  #anotherTarget(request: ConnectRequest, tried: readonly MemberName[]): Target | undefined {
     const targets = suitable(request, this.#freshRoute(request)?.targets ?? []) ?? [];
-    const [first, ...rest] = targets.filter(({ member }) => !tried.has(member));
+    const [first, ...rest] = targets.filter(({ member }) => !tried.includes(member));
     return first && this.#pick(request, request.attempts.preferred([first, ...rest]));
   }
 
@@ -267,8 +267,12 @@ interface DialedServer {
 
 /** Undefined: none of them suits. */
 function suitable({ suits }: ConnectRequest, targets: readonly Target[]): readonly [Target, ...Target[]] | undefined {
-  const [first, ...rest] = suits === undefined ? targets : targets.filter(suits);
-  return first && [first, ...rest];
+  const suited = suits === undefined ? targets : targets.filter(suits);
+  return isSome(suited) ? suited : undefined;
+}
+
+function isSome(targets: readonly Target[]): targets is readonly [Target, ...Target[]] {
+  return targets.length > 0;
 }
 
 type FailedDial = Extract<DialResult, { kind: 'failed' }>;

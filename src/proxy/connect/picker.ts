@@ -56,6 +56,7 @@ export class Picker {
 
   /** `clientAddress`: without the port. */
   pick(pool: PoolPolicy, targets: readonly [Target, ...Target[]], clientAddress: string): Target {
+    if (targets.length === 1) return targets[0];
     const { refusals } = this;
     const { registry, random } = this.#options;
     const [first, ...rest] = targets.filter(({ member }) => !refusals.isAvoided(member));

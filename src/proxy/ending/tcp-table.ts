@@ -12,7 +12,9 @@ const READ_BYTES = 4096;
 
 /** `sl local rem st tx_queue:rx_queue tr:when retrnsmt uid timeout`; the last one counts the questions for room. */
 const END = String.raw`((?:[\dA-F]{8}|[\dA-F]{32}):\w+)`;
-const ROW = new RegExp(String.raw`^ *\d+: ${END} ${END} \w+ (\w+):\w+ \w+:\w+ (\w+) +\d+ +(\d+) `, 'gm');
+const ROW = new RegExp(String.raw`^ *\d+: ${END} ${END} \w+ (\w+):\w+ \w+:\w+ (\w+) +\d+ +(\d+) `);
+/** In a row without bytes on the way. No address of a connection looks like this. */
+const NOTHING_SENT = ' 00000000:';
 
 /** Reads in small steps, so that no client waits for it. Empty on a system without these tables. Never rejects. */
 export const readSilentConnections: ReadSilentConnections = async () => {
@@ -35,7 +37,10 @@ export const readSilentConnections: ReadSilentConnections = async () => {
 
 /** Adds the silent connections of whole rows. */
 export function addSilent(rows: string, silent: Map<string, Silence>): void {
-  for (const [, local = '', remote = '', queue = '', resent = '', asked = ''] of rows.matchAll(ROW)) {
+  for (const row of rows.split('\n')) {
+    // Thousands of rows, where clients come and go.
+    if (row.includes(NOTHING_SENT)) continue;
+    const [, local = '', remote = '', queue = '', resent = '', asked = ''] = ROW.exec(row) ?? [];
     const bytes = Number.parseInt(queue, 16);
     const attempts = Number.parseInt(resent, 16) + Number(asked);
     if (bytes > 0 && attempts > 0) silent.set(`${endText(local)} ${endText(remote)}`, { bytes, attempts });

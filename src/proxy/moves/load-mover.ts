@@ -43,8 +43,7 @@ export class LoadedMover {
     if (!isConfigured || !isReadable || packet === undefined || 'branch' in server) return undefined;
     if (this.#loaded === undefined) return undefined;
     const { mover, session: OneSession } = this.#loaded;
-    const shared = mover.packets.share(Buffer.from(packet).toString('latin1'), packet);
-    return new OneSession({ session, client, conversation, record, packet: shared, mover });
+    return new OneSession({ session, client, conversation, record, packet, mover });
   }
 
   tableChanged(): void {

@@ -67,8 +67,6 @@ export class Mover {
   readonly #writes: WriteFreshness;
   readonly #options: MoverOptions;
   readonly named = new NamedByDatabase();
-  /** Sessions of one application have equal startup packets, so each keeps the same one. */
-  readonly packets = new SharedValues<Uint8Array>();
   readonly #told = new SharedValues<string>();
   /** All sessions between two servers. */
   readonly #travellers = new Set<Passenger>();
@@ -132,7 +130,7 @@ export class Mover {
   // For its sessions alone.
 
   /** The parameters that a session was told, as one text: most sessions of an application are told the same. */
-  readonly sharedTold = (told: string): string => this.#told.share(told, told);
+  readonly sharedTold = (told: string): string => this.#told.of(told, () => told);
 
   question(serverMajor: number, database: string, memory: SessionMemory): SessionQuestion {
     const { settings = [], maxStateBytes = 0 } = this.#options.policy() ?? {};

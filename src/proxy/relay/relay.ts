@@ -10,7 +10,7 @@ import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import { ToBackend, ToClient, type DirectionOptions } from './directions.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import type { PipePair } from './stream-pipe.ts';
-import { hasVanished, resetSocket } from '../socket.ts';
+import { closeSocket, hasVanished, resetSocket } from '../socket.ts';
 
 export interface RelayOptions extends DirectionOptions {
   readonly client: Socket;
@@ -119,8 +119,12 @@ export class Relay {
   readonly #endOfBackend = (): void => {
     if (this.#hasBackendEnded('backend_closed')) return;
     const { client, pipes } = this.#options;
-    this.#watch(UNREAD_MS);
-    pipes.toClient.whenFlushed(() => client.end(() => this.#watch(HALF_OPEN_MS)));
+    pipes.toClient.whenFlushed(() => {
+      // A client that has half-closed sends nothing more: the close alone tells it the end.
+      if (client.readableEnded && client.writableLength === 0) closeSocket(client);
+      else client.end(() => this.#watch(HALF_OPEN_MS));
+    });
+    if (!client.destroyed) this.#watch(UNREAD_MS);
   };
 
   readonly #clientFailed = (error?: Error): void => {

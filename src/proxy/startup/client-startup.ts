@@ -13,7 +13,7 @@ import { KEY_IS_HERE } from '../../wire/messages/cancel-key.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';
 import { scheduleAfterReads } from '../socket.ts';
 import type { UnansweredStartup } from '../stage.ts';
-import { readStartupParameters, type StartupParameters } from './startup-parameters.ts';
+import type { StartupPackets, StartupParameters } from './startup-parameters.ts';
 import { StartupReader, type PacketListener, type BufferedBytes } from './startup-reader.ts';
 import { shakeHands, type ReadFew } from './tls-handshake.ts';
 import type { StartupCounts } from './startup-counts.ts';
@@ -42,6 +42,7 @@ export interface ClientStartupOptions extends StartupOutcome {
   /** A load balancer names its client first (PROXY protocol). */
   readonly awaitsHeader: boolean;
   readonly buffered: BufferedBytes;
+  readonly packets: StartupPackets;
   readonly counts: StartupCounts;
   readonly readFew: ReadFew;
 }
@@ -130,7 +131,9 @@ export class ClientStartup implements PacketListener {
   /** The parameters of the startup packet; undefined if encryption or another protocol hides them. */
   parameters(): StartupParameters | undefined {
     const packet = this.#packet;
-    if (packet?.kind === 'startup' && packet.major === 3) this.#parameters ??= readStartupParameters(this.#first());
+    if (packet?.kind === 'startup' && packet.major === 3) {
+      this.#parameters ??= this.#options.packets.read(this.#reader.bytes().subarray(0, this.#length()));
+    }
     return this.#parameters;
   }
 

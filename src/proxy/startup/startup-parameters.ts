@@ -6,6 +6,7 @@ import { readPoolRequest, type PoolRequest } from '../../wire/startup/pool-reque
 import { startupParameters } from '../../wire/startup/startup.ts';
 import type { ProxyPolicy } from '../options.ts';
 import type { ClientNames } from '../client-names.ts';
+import { SharedValues } from '../shared-values.ts';
 
 export interface StartupParameters {
   readonly names: ClientNames;
@@ -13,6 +14,17 @@ export interface StartupParameters {
   readonly poolRequest: PoolRequest | undefined;
   /** The packet without the pool request. */
   readonly forwarded: Uint8Array;
+}
+
+/** Clients of one application send equal packets. Each is read once, and is one object in memory. */
+export class StartupPackets {
+  readonly #known = new SharedValues<StartupParameters>();
+
+  /** `bytes`: a whole packet. They may change later. */
+  read(bytes: Uint8Array): StartupParameters {
+    const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+    return this.#known.of(key, () => readStartupParameters(new Uint8Array(bytes)));
+  }
 }
 
 export function readStartupParameters(packet: Uint8Array): StartupParameters {

@@ -28,7 +28,8 @@ export function proxyHeader(bytes: Uint8Array): ProxyHeader | undefined {
 }
 
 function isOpening(bytes: Uint8Array, opening: string): boolean {
-  return bytes.length > 0 && opening.startsWith(byteText(bytes.subarray(0, opening.length)));
+  // Nearly every client begins with another byte.
+  return bytes[0] === opening.charCodeAt(0) && opening.startsWith(byteText(bytes.subarray(0, opening.length)));
 }
 
 function version1(bytes: Uint8Array): ProxyHeader {

@@ -14,7 +14,7 @@ export class DirectPipe implements Pipe, HandleSink {
   readonly #sink: PipeEnd;
   readonly #batch: WriteBatch;
   /** For bytes that Node had read before, and for what is sent until the sink's own queue is empty. */
-  readonly #stream: StreamPipe;
+  #usedStream: StreamPipe | undefined;
   #receiver = NO_RECEIVER;
   /** The source is read into it. Undefined before direct reading begins, and after the end. */
   #buffer: ReadBuffer | undefined;
@@ -35,20 +35,20 @@ export class DirectPipe implements Pipe, HandleSink {
     this.#source = source;
     this.#sink = sink;
     this.#batch = batch;
-    this.#stream = new StreamPipe(source.socket, sink.socket);
   }
 
   start(receiver: Receiver): void {
     this.#receiver = receiver;
-    this.#stream.start(receiver);
     this.#sink.whenWritten(this.#written);
-    if (this.#sink.socket.writableLength === 0) this.#begin();
+    const isSinkEmpty = this.#sink.socket.writableLength === 0;
+    if (!isSinkEmpty || this.#source.socket.readableLength > 0) this.#stream().start(receiver);
+    if (isSinkEmpty) this.#begin();
     else this.#sink.socket.once('drain', this.#begin);
   }
 
   send(bytes: Uint8Array): void {
     const buffer = this.#buffer;
-    if (buffer === undefined) return this.#stream.send(bytes);
+    if (buffer === undefined) return this.#stream().send(bytes);
     this.flush();
     // Behind a read that filled its buffer there is more, which libuv reads at once.
     const isSmall = bytes === this.#shown && !buffer.isLarge && bytes.length < buffer.bytes.length;
@@ -73,19 +73,19 @@ export class DirectPipe implements Pipe, HandleSink {
 
   /** Counts as a write that waits for the kernel. */
   pause(): void {
-    if (this.#buffer === undefined) this.#stream.pause();
+    if (this.#buffer === undefined) this.#stream().pause();
     this.#stopReading();
   }
 
   resume(): void {
-    this.#stream.resume();
+    this.#usedStream?.resume();
     this.#waiting -= 1;
     this.#read();
   }
 
   discard(): void {
     this.#receiver = NO_RECEIVER;
-    this.#stream.discard();
+    this.#stream().discard();
     this.#source.resume();
   }
 
@@ -98,7 +98,7 @@ export class DirectPipe implements Pipe, HandleSink {
 
   detach(): void {
     this.#sink.socket.off('drain', this.#begin);
-    this.#stream.detach();
+    this.#usedStream?.detach();
     this.#end = undefined;
     if (this.#buffer === undefined) return;
     readBuffers.forget(this.#buffer);
@@ -137,7 +137,7 @@ export class DirectPipe implements Pipe, HandleSink {
     this.#buffer = buffer;
     this.#source.readInto(buffer.bytes, this);
     // Nothing arrives as `data` any more.
-    if (socket.readableLength === 0) this.#stream.detach();
+    if (socket.readableLength === 0) this.#usedStream?.detach();
     this.#read();
   };
 
@@ -146,6 +146,10 @@ export class DirectPipe implements Pipe, HandleSink {
     if (this.#waiting > 0 || this.#buffer === undefined) return;
     this.#source.socket.resume();
     this.#source.resume();
+  }
+
+  #stream(): StreamPipe {
+    return (this.#usedStream ??= new StreamPipe(this.#source.socket, this.#sink.socket));
   }
 
   #write(bytes: Uint8Array): void {

@@ -197,9 +197,19 @@ function isRequestClass(value: unknown): value is Wrap['WriteRequest'] {
   return typeof value === 'function';
 }
 
+const METHODS = ['onread', 'readStart', 'readStop', 'useUserBuffer', 'writeBuffer'];
+
+/** That of the last handle with these methods: nearly all connections have the same one. */
+let provenPrototype: unknown;
+
 function isHandle(value: unknown): value is StreamHandle {
-  const names = ['onread', 'readStart', 'readStop', 'useUserBuffer', 'writeBuffer'];
-  return isObject(value) && names.every((name) => typeof Reflect.get(value, name) === 'function');
+  if (!isObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === provenPrototype) return true;
+  if (!METHODS.every((name) => typeof Reflect.get(value, name) === 'function')) return false;
+  // Any object has this one.
+  if (prototype !== Object.prototype) provenPrototype = prototype;
+  return true;
 }
 
 function isObject(value: unknown): value is object {

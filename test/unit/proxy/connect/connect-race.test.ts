@@ -40,7 +40,7 @@ function begin(delayMs: number | undefined): void {
     delayMs,
     next(tried) {
       onNext();
-      const member = ['pg-1', 'pg-2', 'pg-3'].find((name) => !tried.has(name));
+      const member = ['pg-1', 'pg-2', 'pg-3'].find((name) => !tried.includes(name));
       return member === undefined ? undefined : target(member);
     },
     onBegin: ({ member }) => log.push(`${member} begins`),

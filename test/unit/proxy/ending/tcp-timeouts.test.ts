@@ -10,6 +10,7 @@ const BACKEND = '10.0.0.1 50001 10.0.0.3 5432';
 
 let clock: ManualClock;
 let table: Record<string, Silence>;
+let ids: readonly number[];
 let readings: number;
 let failures: string[];
 let limits: { client: number | undefined; backend: number | undefined };
@@ -29,9 +30,10 @@ beforeEach(() => {
   clock = new ManualClock();
   [table, readings, failures, limits] = [{}, 0, [], { client: 60_000, backend: 60_000 }];
   const sockets = { client: aSocket('client', CLIENT), backend: aSocket('backend', BACKEND) };
+  ids = [1];
   timeouts = new TcpTimeouts({
     clock,
-    registry: { all: () => [{ sockets: () => sockets }] },
+    registry: { all: () => ids.map((id) => ({ id, sockets: () => sockets })) },
     policy: () => ({
       client: { ...LAB_POLICY.client, tcpUserTimeoutMs: limits.client },
       backend: { ...LAB_POLICY.backend, tcpUserTimeoutMs: limits.backend },
@@ -97,5 +99,19 @@ test('without a limit nothing is read, and a reload brings one', async () => {
   limits = { client: 5_000, backend: undefined };
   timeouts.review();
   await clock.advance(10_000);
-  expect(readings).toBe(10);
+  expect(readings).toBe(9);
+});
+
+test('where all sessions come and go, nothing is read; a session that stays has it read', async () => {
+  for (const id of [2, 4, 6]) {
+    ids = [id, id + 1];
+    await clock.advance(10_000);
+  }
+  expect(readings).toBe(0);
+  ids = [7, 8];
+  await clock.advance(10_000);
+  expect(readings).toBe(1);
+  ids = [];
+  await clock.advance(20_000);
+  expect(readings).toBe(1);
 });

@@ -105,6 +105,35 @@ describe('after its server’s end', () => {
     expect(endings).toEqual(['backend_closed']);
     expect(clock.pending()).toBe(0);
   });
+
+  test('a client that has half-closed is closed when it has all bytes, or after its limit', async () => {
+    const flushed: (() => void)[] = [];
+    pipes.toClient.whenFlushed = (end) => void flushed.push(end);
+    start();
+    client.push(null);
+    client.resume();
+    await until('the end of the client', () => client.readableEnded);
+    backend.emit('end');
+    await clock.advance(UNREAD_MS - 1);
+    expect([client.destroyed, client.writableEnded]).toEqual([false, false]);
+    flushed.at(-1)?.();
+    expect([client.destroyed, client.writableEnded]).toEqual([true, false]);
+    backend.destroy();
+    await until('the end', () => endings.length > 0);
+    expect(endings).toEqual(['client_closed']);
+    expect(clock.pending()).toBe(0);
+  });
+
+  test('a client that has half-closed and reads nothing is ended after a silence', async () => {
+    pipes.toClient.whenFlushed = () => {};
+    start();
+    client.push(null);
+    client.resume();
+    await until('the end of the client', () => client.readableEnded);
+    backend.emit('end');
+    await clock.advance(UNREAD_MS);
+    expect([client.destroyed, backend.destroyed]).toEqual([true, true]);
+  });
 });
 
 describe('the first close ends the other side', () => {

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { describeUnknown, readStartupParameters } from '../../../../src/proxy/startup/startup-parameters.ts';
+import {
+  describeUnknown,
+  readStartupParameters,
+  StartupPackets,
+} from '../../../../src/proxy/startup/startup-parameters.ts';
 import { aPacket, aStartup } from '../../../support/sockets/packets.ts';
 
 test.each([
@@ -33,6 +37,18 @@ test('reported names are cut to 63 bytes, between two characters, and printable;
     database: `\\u0001\\u000a\\u001b[31m\\u202e${'x'.repeat(63 - 10)}`,
   });
   expect(forwarded).toBe(packet);
+});
+
+test('equal packets are one object, which keeps its own bytes', () => {
+  const packets = new StartupPackets();
+  const received = new Uint8Array(aStartup({ user: 'app', database: 'shop@ro' }));
+  const first = packets.read(received);
+  expect(first).toEqual(readStartupParameters(received));
+  expect(packets.read(new Uint8Array(received))).toBe(first);
+  const { forwarded } = packets.read(new Uint8Array(aStartup({ user: 'app', database: 'shop' })));
+  expect(forwarded).toEqual(first.forwarded);
+  received.fill(0);
+  expect(first.forwarded).toEqual(forwarded);
 });
 
 test('a client that requests an unknown pool reads the known ones', () => {
