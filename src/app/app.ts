@@ -9,6 +9,7 @@ import { RecentEvents } from '../admin/recent-events.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
 import type { Config } from '../config/config.ts';
 import type { ConsoleControl } from './console.ts';
+import type { EventStream } from './event-stream.ts';
 import type { FlightRecorder } from '../incidents/recorder.ts';
 import type { LoadResult } from '../config/load.ts';
 import { EventIds } from '../reports/event-ids.ts';
@@ -85,7 +86,9 @@ export function createApp(options: AppOptions): App {
   const ids = new EventIds(newRun());
   const recent = new RecentEvents({ ids, wallClock: () => Date.now() });
   const log = tapped(options.log, ids, (line) => recent.add(line));
-  const { events, decisions, core, branches, connect, files } = createCore(options);
+  const mayEventsWait = (): boolean =>
+    narrate === undefined && running.config.log.access === 'off' && !log.isLevelEnabled('debug');
+  const { events, decisions, core, branches, connect, files } = createCore({ ...options, mayEventsWait });
   const { running, monitor, proxy } = core;
   const incidents = createIncidents({ ...options, ...core, ids, log });
   const history = createHistory({ ...core, incidents });
@@ -97,7 +100,10 @@ export function createApp(options: AppOptions): App {
     ...options,
     pools: sessionPools(config),
     now: () => core.clock.now(),
-    scrape: () => scrapeOf({ ...options, ...core, history, openFiles: files.now, streams }),
+    scrape: () => {
+      events.flush();
+      return scrapeOf({ ...options, ...core, history, openFiles: files.now, streams });
+    },
   });
   const life: Life = { isStopping: false };
   const inTurn = takingTurns();
@@ -142,6 +148,7 @@ export function createApp(options: AppOptions): App {
 
   const firstRound = Promise.withResolvers<void>();
   decisions.listen((actions) => {
+    events.flush();
     incidents.tableChanged();
     proxy.tableChanged(actions);
     history.decided();
@@ -157,6 +164,7 @@ export function createApp(options: AppOptions): App {
     operations,
     past,
     incidents,
+    events,
     recorder,
     descriptors: files.descriptors,
   });
@@ -168,7 +176,7 @@ export function createApp(options: AppOptions): App {
     reload: reloadNow,
     drain,
     stop,
-    fault: (error) => takeFault(error, recorder.record),
+    fault: (error) => takeFault(error, events.emit),
   };
 }
 
@@ -184,11 +192,12 @@ interface LifeOptions extends ReloadOptions {
   readonly operations: AppOperations;
   readonly past: LastHour;
   readonly incidents: FlightRecorder;
+  readonly events: EventStream;
   readonly recorder: Recorder;
 }
 
 function lifeOf(life: Life, parts: LifeOptions): Pick<App, 'start' | 'drain' | 'stop'> {
-  const { running, admin, console, operations, past, incidents, proxy, monitor, branches, recorder } = parts;
+  const { running, admin, console, operations, past, incidents, proxy, monitor, branches, events, recorder } = parts;
   const grace = createGrace(parts.clock);
   const stop = async (): Promise<void> => {
     life.isStopping = true;
@@ -201,6 +210,7 @@ function lifeOf(life: Life, parts: LifeOptions): Pick<App, 'start' | 'drain' | '
     running.access.close();
     await admin.close();
     await console.close();
+    events.flush();
     recorder.stop();
     await incidents.close();
   };

@@ -8,8 +8,8 @@ import type { Clock, Instant } from '../model/instant.ts';
 import { Monitor } from '../monitor/monitor.ts';
 import { descriptorBudget, type OpenFiles } from '../proxy/accept/descriptor-limit.ts';
 import type { InheritedSocket } from '../proxy/options.ts';
-import type { ReportedEvent } from '../reports/events.ts';
 import { createClusterAccess, type ClusterAccess } from './cluster-access.ts';
+import { EventStream } from './event-stream.ts';
 import { createProxyOrWorkers, processCount } from './proxy-or-workers.ts';
 import { THIS_MACHINE, type Machine } from './machine.ts';
 import type { CoreParts, InForce } from './reload.ts';
@@ -24,6 +24,8 @@ export interface CoreOptions {
   readonly openFiles?: () => OpenFiles | undefined;
   /** Default: this machine. */
   readonly machine?: Machine;
+  /** Whether the usual events of sessions may wait a moment. Default: never. */
+  readonly mayEventsWait?: () => boolean;
 }
 
 /** A part reports to it, and the parts that are made later listen. */
@@ -41,7 +43,7 @@ class Signal<Values extends readonly unknown[]> {
 }
 
 export interface RoutingCore {
-  readonly events: Signal<[event: ReportedEvent, at?: Instant]>;
+  readonly events: EventStream;
   readonly decisions: Signal<[actions: readonly Action[]]>;
   readonly core: CoreParts;
   readonly branches: RunningBranches;
@@ -50,8 +52,8 @@ export interface RoutingCore {
 }
 
 export function createCore(options: CoreOptions): RoutingCore {
-  const { config, inherited, clock, machine = THIS_MACHINE } = options;
-  const events = new Signal<[event: ReportedEvent, at?: Instant]>();
+  const { config, inherited, clock, machine = THIS_MACHINE, mayEventsWait: mayWait = () => false } = options;
+  const events = new EventStream({ clock, mayWait });
   const decisions = new Signal<[actions: readonly Action[]]>();
   const hints = new Signal<[]>();
   const stalls = new Signal<[noticedAt: Instant, limitMs: number]>();
