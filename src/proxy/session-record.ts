@@ -15,6 +15,9 @@ import { isLocal, isTls } from './socket.ts';
 import type { SessionHandle } from './stage.ts';
 import { NO_NAMES, type ClientNames } from './client-names.ts';
 
+/** Of an IPv4 address in an IPv6 one, as Node writes it. */
+const MAPPED = '::ffff:';
+
 type Writable<Facts> = { -readonly [Name in keyof Facts]: Facts[Name] };
 
 export class SessionRecord {
@@ -40,8 +43,9 @@ export class SessionRecord {
   constructor(session: SessionHandle, client: Socket, options: Pick<ProxyDependencies, 'clock' | 'onEvent'>) {
     this.#session = session;
     // A listener for IPv4 and IPv6 shows an IPv4 client with this prefix; a load balancer names it without.
-    const address = isLocal(client) ? LOCAL_CLIENT : client.remoteAddress?.replace(/^::ffff:/i, '');
-    this.#address = address ?? 'unknown';
+    const address = isLocal(client) ? LOCAL_CLIENT : client.remoteAddress;
+    const isMapped = address?.startsWith(MAPPED) === true;
+    this.#address = (isMapped ? address.slice(MAPPED.length) : address) ?? 'unknown';
     this.#options = options;
     this.#acceptedAt = options.clock.now();
     this.#stateSince = this.#acceptedAt;

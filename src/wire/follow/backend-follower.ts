@@ -1,6 +1,7 @@
 // Reads the state of a session from the backend's bytes during the relay: authentication, transaction status, cancel
 // key, in_hot_standby, a fatal error, and which answers came. Length limits are those of the sender (PostgreSQL 18) or
 // of libpq (fe-protocol3.c, fe-connect.c), whichever allows more: a stricter follower would give up on valid streams.
+import { int32At } from '../messages/header.ts';
 import { LONGEST_SECRET, SHORTEST_SECRET, readKey, type CancelKey } from '../messages/cancel-key.ts';
 import { isFatal, sqlStateOf } from '../messages/error-fields.ts';
 import { FrameWalker, grammarOf, type MessageRule } from './frames.ts';
@@ -119,7 +120,7 @@ export class BackendFollower extends FrameWalker {
         return this.#memory === undefined || this.#remember(this.#memory, bytes, at, size);
       case AUTHENTICATION:
         // AuthenticationOk is the request numbered 0.
-        if (bytes.subarray(at, at + size).every((byte) => byte === 0)) this.#isAuthenticated = true;
+        if (size === 4 && int32At(bytes, at) === 0) this.#isAuthenticated = true;
         return true;
       case BACKEND_KEY_DATA:
         this.#cancelKey = readKey(bytes, at, size);

@@ -14,8 +14,8 @@ export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
 export function byteText(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    // oxlint-disable-next-line pointsman/no-spread-arguments -- The piece has a limit.
-    text += String.fromCharCode(...bytes.subarray(at, at + PIECE_BYTES));
+    // A spread would walk an iterator: ten times as long.
+    text += Reflect.apply(String.fromCharCode, undefined, bytes.subarray(at, at + PIECE_BYTES));
   }
   return text;
 }

@@ -3,6 +3,7 @@
 // goes before the request: the same packet with a code of its own.
 
 import { bytesOf, byteText } from './byte-text.ts';
+import { int32At } from './header.ts';
 import { int32, joined } from './server-messages.ts';
 
 export const SHORTEST_SECRET = 4;
@@ -33,7 +34,7 @@ export function readKey(bytes: Uint8Array, at: number, size: number): CancelKey 
   const secretLength = size - 4;
   if (secretLength < SHORTEST_SECRET || secretLength > LONGEST_SECRET) return undefined;
   return {
-    processId: new DataView(bytes.buffer, bytes.byteOffset + at).getInt32(0),
+    processId: int32At(bytes, at),
     secret: byteText(bytes.subarray(at + 4, at + size)),
   };
 }

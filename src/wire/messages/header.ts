@@ -7,8 +7,10 @@ export function bodySize(bytes: Uint8Array, at = 0): number {
   return int32At(bytes, at + 1) - LENGTH_WORD;
 }
 
+/** Signed. The four bytes must be there. */
 export function int32At(bytes: Uint8Array, at: number): number {
-  return new DataView(bytes.buffer, bytes.byteOffset).getInt32(at);
+  // A view would be an object for each number.
+  return ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
 }
 
 /** Where the message that begins at `at` ends, by its complete header. */
