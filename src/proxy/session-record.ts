@@ -15,7 +15,7 @@ import { isLocal, isTls } from './socket.ts';
 import type { SessionHandle } from './stage.ts';
 import { NO_NAMES, type ClientNames } from './client-names.ts';
 
-/** Of an IPv4 address in an IPv6 one, as Node writes it. */
+/** Node writes it before an IPv4 address of a socket for IPv6. */
 const MAPPED = '::ffff:';
 
 type Writable<Facts> = { -readonly [Name in keyof Facts]: Facts[Name] };

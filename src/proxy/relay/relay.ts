@@ -166,7 +166,8 @@ export class Relay {
 
   #watch(limitMs: number): void {
     const { client, backend, traffic, clock } = this.#options;
-    if (this.#isStopped || this.#open === 0) return;
+    // Destroyed sockets close by themselves.
+    if (this.#isStopped || this.#open === 0 || (client.destroyed && backend.destroyed)) return;
     const seenBytes = traffic.toBackendBytes;
     this.#cancelTimer();
     this.#cancelTimer = clock.schedule(limitMs, () => {

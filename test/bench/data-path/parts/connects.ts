@@ -6,8 +6,9 @@ import { startPostgres } from '../postgres.ts';
 import type { LoadArguments } from '../load.ts';
 import type { Sample } from '../sample.ts';
 
-/** Long enough for the JIT compiler. */
-const WARM_S = 2;
+/** V8 goes on optimizing for some 15,000 sessions. */
+const WARM_S = 12;
+const QUICK_WARM_S = 2;
 
 export async function connects(lab: Lab): Promise<readonly Sample[]> {
   const { port, child } = await lab.load.backend();
@@ -15,13 +16,16 @@ export async function connects(lab: Lab): Promise<readonly Sample[]> {
   await using peers = await lab.peers(port);
   await lab.place('apart', peers.list, [backend.pid]);
   const tiny = (peer: Peer) => reconnect(lab, peer, { parallel: 32 });
-  for (const peer of peers.list) await reconnect(lab, peer, { parallel: 32, seconds: WARM_S });
+  const seconds = lab.isQuickLook() ? QUICK_WARM_S : WARM_S;
+  for (const peer of peers.list) await reconnect(lab, peer, { parallel: 32, seconds });
   const first = await lab.inTurn('connects', 'tiny backend, 32 at a time', peers.list, tiny);
   await using postgres = await startPostgres();
   const { user, database } = postgres;
   await using realPeers = await lab.peers(postgres.port, { user });
   await lab.place('none', realPeers.list);
   const real = (peer: Peer) => reconnect(lab, peer, { parallel: 8, user, database });
+  if (!lab.isQuickLook())
+    for (const peer of realPeers.list) await reconnect(lab, peer, { parallel: 8, user, database, seconds });
   return [...first, ...(await lab.inTurn('connects', 'PostgreSQL, 8 at a time', realPeers.list, real))];
 }
 
