@@ -1,5 +1,5 @@
 // `npm run bench:page`: the cost of readers of the status page. One Pointsman with idle sessions relays the same
-// exchanges in turn without readers and with ten; the figures are its processor time for each exchange, its throughput,
+// exchanges in turn without readers and with `--readers`; the figures are its processor time for each exchange, its throughput,
 // and the processor time of the page alone.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -14,14 +14,14 @@ import { EXCHANGES } from './follower/exchange.ts';
 import { readNumbers } from './numbers.ts';
 import { startMembers } from './probing/cluster.ts';
 
-const READERS = 10;
 const CLIENTS = 16;
 const {
   sessions: IDLE_SESSIONS,
   rounds: ROUNDS,
   seconds: SECONDS,
   idle: IDLE_S,
-} = readNumbers({ sessions: 5000, rounds: 10, seconds: 3, idle: 10 });
+  readers: READERS,
+} = readNumbers({ sessions: 5000, rounds: 10, seconds: 3, idle: 10, readers: 10 });
 const WINDOW_MS = SECONDS * 1000;
 const IDLE_MS = IDLE_S * 1000;
 const OPENED_AT_ONCE = 50;
@@ -139,7 +139,7 @@ for (let round = 0; round <= ROUNDS; round += 1) {
 const idleWithout = await withReaders(readers, 0, () => idle(pids));
 const idleBeside = await withReaders(readers, READERS, () => idle(pids));
 console.log(`${IDLE_SESSIONS} idle sessions, ${CLIENTS} busy ones, ${READERS} readers, ${ROUNDS} rounds`);
-console.log(row('', 'without readers', 'with ten', 'ratio, median of rounds (least-most)'));
+console.log(row('', 'without readers', `with ${READERS}`, 'ratio, median of rounds (least-most)'));
 console.log(row('---', '---', '---', '---'));
 const cpu = ({ cpuUs }: Figure): number => cpuUs;
 const rate = ({ perSecond }: Figure): number => perSecond;

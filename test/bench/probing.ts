@@ -17,9 +17,9 @@ import { median } from '../support/values/median.ts';
 import { readNumbers } from './numbers.ts';
 import { poolsOf, sessionsOn, startMembers } from './probing/cluster.ts';
 
-const MEMBERS = [3, 10, 50];
+const MEMBERS = [3, 10, 50, 100];
 const POOLS = [1, 20];
-const SESSIONS = [0, 10_000];
+const SESSIONS = [0, 10_000, 20_000];
 /** Probes and decisions in each round: enough for the resolution of the processor clock. */
 const { rounds: ROUNDS, each: EACH } = readNumbers({ rounds: 5, each: 300 });
 const DEADLINE_MS = 5_000;

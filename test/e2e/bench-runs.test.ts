@@ -45,6 +45,7 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'bench:reads': { rounds: '1', seconds: '0.5', readers: '4', writes: '50' },
   // A read that is stale ends it with another code than 0. The other faults take longer.
   'bench:reads-history': { reads: '2000', readers: '8', brief: 'true', faults: 'lacks' },
+  'bench:branches': { rounds: '1', each: '10' },
   'bench:probing': { rounds: '1', each: '1' },
 };
 
