@@ -1,6 +1,6 @@
 // `npm run bench:page`: the cost of readers of the status page. One Pointsman with idle sessions relays the same
-// exchanges in turn without readers and with `--readers`; the figures are its processor time for each exchange, its throughput,
-// and the processor time of the page alone.
+// exchanges in turn without readers and with `--readers`; the figures are its processor time for each exchange, its
+// throughput, and the processor time of the page alone.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
