@@ -148,7 +148,6 @@ export function createApp(options: AppOptions): App {
 
   const firstRound = Promise.withResolvers<void>();
   decisions.listen((actions) => {
-    events.flush();
     incidents.tableChanged();
     proxy.tableChanged(actions);
     history.decided();

@@ -1,12 +1,12 @@
-// The one stream of what happens: every part tells it, and the receivers hear of it in that order, synchronously. The
-// events of a session that goes as usual may wait for others of their kind: told one by one they are a tenth of the
-// cost of a short session, because nothing that their receivers use is in the processor's cache by then.
+// The one stream of events. Every part tells its events here, and the receivers get them in that order, synchronously.
+// The events of a session that goes as usual may wait for each other. Told one by one they are a tenth of the cost of a
+// short session: the code and the data of the receivers have left the processor's cache each time.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import { nothing } from '../model/once.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 
-type Receiver = (event: ReportedEvent, at?: Instant) => void;
+type EventReceiver = (event: ReportedEvent, at?: Instant) => void;
 
 /** Milliseconds. */
 const LONGEST_WAIT_MS = 100;
@@ -14,13 +14,13 @@ const MOST_WAITING = 256;
 
 export interface EventStreamOptions {
   readonly clock: Clock;
-  /** False: somebody reads each event in its moment. */
+  /** False: a log, or another reader, shows each event when it happens. */
   readonly mayWait: () => boolean;
 }
 
 export class EventStream {
   readonly #options: EventStreamOptions;
-  readonly #receivers: Receiver[] = [];
+  readonly #receivers: EventReceiver[] = [];
   #waiting: { readonly event: ReportedEvent; readonly at: Instant }[] = [];
   #cancel = nothing;
 
@@ -28,18 +28,18 @@ export class EventStream {
     this.#options = options;
   }
 
-  listen(receive: Receiver): void {
+  listen(receive: EventReceiver): void {
     this.#receivers.push(receive);
   }
 
   /** `at`: when it happened, if that was before this call. */
-  readonly emit: Receiver = (event, at) => {
+  readonly emit: EventReceiver = (event, at) => {
     if (isUsual(event) && this.#options.mayWait()) return this.#wait(event, at ?? this.#options.clock.now());
     this.flush();
     return this.#tell(event, at);
   };
 
-  /** Tells what waits. Called before a reader looks at what was counted, and at the end. */
+  /** Tells what waits. To be called before counts are read, and at the end: no timer is left behind. */
   flush(): void {
     if (this.#waiting.length === 0) return;
     this.#cancel();

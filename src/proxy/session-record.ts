@@ -189,7 +189,7 @@ export class SessionRecord {
     onEvent(event);
   }
 
-  /** Those that are known. A spread of each would be the dearest part of a short session's record. */
+  /** Adds what is known. Assignments are cheaper than a spread for each fact, and every session has two such events. */
   #addFacts(event: Writable<ClientFacts>): void {
     const { user, database } = this.#names.login;
     const { application } = this.#names;

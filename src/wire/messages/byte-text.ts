@@ -14,7 +14,7 @@ export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
 export function byteText(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    // A spread would walk an iterator: ten times as long.
+    // A spread would walk an iterator, which takes several times as long.
     text += Reflect.apply(String.fromCharCode, undefined, bytes.subarray(at, at + PIECE_BYTES));
   }
   return text;

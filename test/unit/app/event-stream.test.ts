@@ -17,7 +17,7 @@ beforeEach(() => {
 
 const OF_SESSION = { pool: 'write', session: 7, client: '10.0.0.1:50000', member: 'pg-1' } as const;
 const OPENED: ReportedEvent = { kind: 'session_opened', ...OF_SESSION };
-const ROUTE_LOST: ReportedEvent = { kind: 'member_drained', member: 'pg-1' };
+const DRAINED: ReportedEvent = { kind: 'member_drained', member: 'pg-1' };
 
 function closed(reason: CloseReason): ReportedEvent {
   const bytes = { toBackendBytes: 0, toClientBytes: 0 };
@@ -42,7 +42,7 @@ test('what usually happens to a session waits for a tenth of a second, and keeps
 });
 
 test.each([
-  ['another event', ROUTE_LOST],
+  ['another event', DRAINED],
   ['a connect that failed', dialed('refused')],
   ['a session that Pointsman ended', closed('internal_error')],
   ['an end that the log tells at info', closed('client_tcp_timeout')],
@@ -74,7 +74,7 @@ test('where each event is read in its moment, none waits', () => {
 
 test('what a receiver tells because of an event comes before the next reader', () => {
   events.listen(({ kind }) => {
-    if (kind === 'session_opened') events.emit(ROUTE_LOST);
+    if (kind === 'session_opened') events.emit(DRAINED);
   });
   events.emit(OPENED);
   events.flush();

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createSystemClock } from '../../../src/app/system-clock.ts';
 import { systemClock } from '../../support/waiting/system-clock.ts';
 
 /** The limit of one timer of Node, and the longest delay that the configuration accepts. */
@@ -11,19 +10,6 @@ beforeEach(() => {
 
 afterEach(() => {
   vi.useRealTimers();
-});
-
-test('its instants are those of the machine, although the process stood still while it looked', () => {
-  let looks = 0;
-  const machine = (): [number, number] => {
-    looks += 1;
-    const until = performance.now() + (looks === 1 ? 20 : 0);
-    while (performance.now() < until);
-    const now = 5_000_000 + performance.now();
-    return [Math.floor(now / 1000), (now % 1000) * 1e6];
-  };
-  const clock = createSystemClock(machine);
-  expect(Math.abs(clock.now() - (5_000_000 + performance.now()))).toBeLessThan(5);
 });
 
 test('a delay above the limit of one timer is waited for to its end', () => {

@@ -124,6 +124,19 @@ describe('after its server’s end', () => {
     expect(clock.pending()).toBe(0);
   });
 
+  test('sockets that are both destroyed are waited for without a limit', async () => {
+    start();
+    client.push(null);
+    client.resume();
+    await until('the end of the client', () => client.readableEnded);
+    const pending: number[] = [];
+    client.once('close', () => pending.push(clock.pending()));
+    backend.emit('end');
+    backend.destroy();
+    await until('the end', () => endings.length > 0);
+    expect(pending).toEqual([0]);
+  });
+
   test('a client that has half-closed and reads nothing is ended after a silence', async () => {
     pipes.toClient.whenFlushed = () => {};
     start();
