@@ -16,7 +16,7 @@ export interface ReachOptions {
   readonly timeoutMs: number;
   /** The startup packet. The client's bytes behind it wait for the relay. */
   readonly request: FirstRequest;
-  /** The backend is the caller's, paused. */
+  /** The backend is the caller's, who must listen to it synchronously. */
   readonly onReached: (backend: Socket, reply: FirstReply) => void;
   readonly onFailed: (failure: ReachFailure) => void;
 }

@@ -27,7 +27,7 @@ export interface FirstReplyOptions {
   readonly clock: Clock;
   /** How long a reply is waited for. Milliseconds. */
   readonly limitMs?: number;
-  /** The backend is the caller's, paused. */
+  /** The backend is the caller's, who must listen to it synchronously. */
   readonly onReply: (reply: FirstReply) => void;
   /** No encryption. The backend is the caller's; it is closed already if it sent more than that. */
   readonly onDeclined: () => void;
@@ -54,7 +54,6 @@ export function awaitFirstReply(options: FirstReplyOptions): () => void {
   };
   const replied = (bytes: Uint8Array): void => {
     leave();
-    backend.pause();
     options.onReply({ bytes });
   };
   const turnedAway = (refusal: Refusal | undefined): void => {

@@ -56,14 +56,14 @@ export class Relay {
     const { client, backend, pipes } = this.#options;
     client.on('end', this.#endOfClient).on('error', this.#clientFailed).on('close', this.#clientClosed);
     backend.on('end', this.#endOfBackend).on('error', this.#backendFailed).on('close', this.#backendClosed);
+    // No pipe brings bytes before this turn is over.
+    pipes.toBackend.start(this.#toBackend);
+    pipes.toClient.start(this.#toClient);
     if (packet !== undefined && firstReply === undefined) this.#toBackend.send(packet);
     if (packet !== undefined && firstReply !== undefined) this.#toBackend.count(packet.length);
     if (firstReply !== undefined && firstReply.bytes.length > 0) this.#toClient.receive(firstReply.bytes);
     if (bytes.length > 0 && !this.#isStopped) this.#toBackend.receive(bytes);
-    if (this.#isStopped) return;
-    pipes.toBackend.start(this.#toBackend);
-    pipes.toClient.start(this.#toClient);
-    if (hasEnded) this.#endOfClient();
+    if (hasEnded && !this.#isStopped) this.#endOfClient();
   }
 
   /** Neither side has ended. */

@@ -37,11 +37,11 @@ function start(changes: Partial<FirstReplyOptions> = {}, kind: 'startup' | 'nego
 }
 
 describe('a reply to the startup message', () => {
-  test('is for the client, and the server waits', () => {
+  test('is for the client, and the server goes on, because the caller listens at once', () => {
     const { backend, told, isLeft } = start();
     backend.emit('data', GREETING);
     expect(told).toEqual([['reply', GREETING]]);
-    expect([backend.isPaused(), backend.destroyed, isLeft()]).toEqual([true, false, true]);
+    expect([backend.isPaused(), backend.destroyed, isLeft()]).toEqual([false, false, true]);
   });
 
   test('that refuses for now is for the caller, and closes', () => {
