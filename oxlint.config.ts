@@ -105,7 +105,7 @@ const TAKES_OUTSIDE_BYTES =
 const COMPOSITION = ['src/app/**/*.ts', 'src/sandbox/run-sandbox.ts', 'src/sandbox/narration.ts'];
 const PROGRAMS = ['main', 'worker-main', 'healthcheck-main', 'index'];
 /** The second program, and the file that needs a binding of Node which `process` alone gives. */
-const USES_PROCESS = ['src/sandbox/postgres/*.ts', 'src/proxy/relay/direct/node-handle.ts'];
+const USES_PROCESS = ['src/sandbox/postgres/*.ts', 'src/proxy/plain/internals.ts'];
 const WHY = 'Knowledge flows one way (src/README.md).';
 const IMPURE = 'Date performance process setTimeout setInterval setImmediate fetch Buffer console'.split(' ');
 

@@ -1,5 +1,5 @@
 // TLS with each member for `check --live`: what it offers, and whether `backend.tls` accepts it. Without a login.
-import { isIP, type Socket } from 'node:net';
+import { isIP } from 'node:net';
 import type { X509Certificate } from 'node:crypto';
 import type { MemberCertificate, MemberTlsReport, TlsReport } from '../cli/member-tls-report.ts';
 import type { Config } from '../config/config.ts';
@@ -12,6 +12,7 @@ import { memberDial, nameOf, type MemberServer } from '../proxy/connect/tls/memb
 import { ownCertificateFault } from '../proxy/connect/tls/encrypt-server.ts';
 import { tlsOffer } from '../proxy/connect/tls/tls-offer.ts';
 import type { DialLimits, DialResult } from '../proxy/server.ts';
+import type { ProxySocket } from '../proxy/socket.ts';
 
 /** Never rejects. Settles within three times the limit of a connect. */
 export async function checkMemberTls(
@@ -40,7 +41,7 @@ export async function checkMemberTls(
 }
 
 /** With TLS 1.3 a server verifies Pointsman's certificate behind the handshake: it objects before it closes. */
-function objectionOf(socket: Socket, { clock, timeoutMs }: DialLimits): Promise<string | undefined> {
+function objectionOf(socket: ProxySocket, { clock, timeoutMs }: DialLimits): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const finish = (why?: string): void => {
     cancelWait();

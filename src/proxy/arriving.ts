@@ -1,7 +1,6 @@
 // The first stage of a session, from its accept until its server has taken it in: its client says what it wants, waits
 // for a route, and is connected. Each state has at most one thing under way (a deadline, a place in the hold queue, a
 // connect). The routing table is brought up to date before each routing (G2, G3).
-import type { Socket } from 'node:net';
 import { isRefusal, type CloseReason, type RefusalReason } from '../model/close-reason.ts';
 import { nothing } from '../model/once.ts';
 import { addressText, type Address } from '../model/member.ts';
@@ -23,7 +22,7 @@ import type { RelayOpening } from './relay/relay.ts';
 import { Relayed, type MovingPart } from './relay/relayed.ts';
 import type { Server } from './server.ts';
 import type { SessionRecord } from './session-record.ts';
-import { closeSocket, ignoreErrors } from './socket.ts';
+import { closeSocket, ignoreErrors, type ProxySocket } from './socket.ts';
 import type { Farewell, SessionControl, Stage } from './stage.ts';
 import type { ClientStartup, StartupHandOver } from './startup/client-startup.ts';
 import { startupParameters } from '../wire/startup/startup.ts';
@@ -31,7 +30,7 @@ import { choosePool } from './startup/startup-parameters.ts';
 
 export interface ArrivingOptions {
   readonly session: SessionControl;
-  readonly client: Socket;
+  readonly client: ProxySocket;
   /** The client is a load balancer that names its own client first. */
   readonly awaitsHeader: boolean;
   /** The listener's pool. */
@@ -76,7 +75,7 @@ export class Arriving implements Stage {
     else this.#leave = this.#startup.start();
   }
 
-  client(): Socket {
+  client(): ProxySocket {
     return this.#startup.client();
   }
 
@@ -262,7 +261,7 @@ export class Arriving implements Stage {
     this.#leave = this.#startup.declineEncryption();
   }
 
-  #connected(server: Server, backend: Socket, firstReply: FirstReply | undefined): void {
+  #connected(server: Server, backend: ProxySocket, firstReply: FirstReply | undefined): void {
     const { session, parts } = this.#options;
     const client = this.client();
     // The `close` event of a client that was reset in this turn of the event loop is still to come.
@@ -276,7 +275,7 @@ export class Arriving implements Stage {
     return this.#logIn(server, backend, handedOver, opening);
   }
 
-  #logIn(server: Server, backend: Socket, handedOver: StartupHandOver, opening: RelayOpening): void {
+  #logIn(server: Server, backend: ProxySocket, handedOver: StartupHandOver, opening: RelayOpening): void {
     const { session, record, parts } = this.#options;
     const loggingIn = new LoggingIn({
       session,
@@ -295,7 +294,7 @@ export class Arriving implements Stage {
 
   #relay(
     server: Server,
-    backend: Socket,
+    backend: ProxySocket,
     handedOver: StartupHandOver,
     opening: RelayOpening,
     turns: readonly LoginTurn[] = [],

@@ -1,5 +1,4 @@
 // Makes the parts of one proxy and joins them.
-import type { Socket } from 'node:net';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import { Admission } from './accept/admission.ts';
 import { Listeners, type ListenersOptions } from './accept/listeners.ts';
@@ -8,7 +7,7 @@ import { serverDialer } from './branch/dial-server.ts';
 import { Cancels } from './cancel/cancel.ts';
 import { BackendConnector } from './connect/connect-backend.ts';
 import { DegradedPools } from './connect/degraded.ts';
-import { dialTcp } from './connect/dial.ts';
+import { plainDialer } from './connect/dial.ts';
 import { HoldQueue } from './connect/hold-queue.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
 import { Picker } from './connect/picker.ts';
@@ -26,7 +25,7 @@ import { RelayPipes } from './relay/direct/pipes.ts';
 import { StallGate } from './relay/stall-gate.ts';
 import type { Dial } from './server.ts';
 import { SessionRegistry } from './session-registry.ts';
-import { isLocal, keepAlive } from './socket.ts';
+import { isLocal, keepAlive, type ProxySocket } from './socket.ts';
 import { ClientStartup, type StartupOutcome } from './startup/client-startup.ts';
 import { StartupCounts } from './startup/startup-counts.ts';
 import { StartupPackets } from './startup/startup-parameters.ts';
@@ -43,7 +42,7 @@ export interface ProxyParts
   readonly isStopping: () => boolean;
   readonly admission: Admission;
   readonly registry: SessionRegistry;
-  readonly newStartup: (client: Socket, awaitsHeader: boolean, outcome: StartupOutcome) => ClientStartup;
+  readonly newStartup: (client: ProxySocket, awaitsHeader: boolean, outcome: StartupOutcome) => ClientStartup;
   readonly holdQueue: HoldQueue;
   readonly cancels: Cancels;
   readonly connector: BackendConnector;
@@ -96,7 +95,9 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
     onFailure: (pool, detail) => onEvent({ kind: 'listener_failed', pool, detail }),
     isShared: siblings !== undefined,
     createServer: options.createServer,
+    arePlain: () => pipes.isOn(),
   });
+  const pipes = new RelayPipes(options);
   const inForce: PolicyInForce = new PolicyInForce(options, { registry, drains, listeners, holdQueue });
   inForce.adopt(options);
   const base = {
@@ -108,7 +109,7 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
     degraded: new DegradedPools(options.clock),
     parked: new ParkedBackends(),
     drains,
-    pipes: new RelayPipes(options),
+    pipes,
     stallGate: new StallGate(options),
     registry,
     holdQueue,
@@ -126,7 +127,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
   const { inForce, registry, identity, startups, drains } = base;
   const policy = () => inForce.current();
   const backend = () => policy().backend;
-  const dial = keptAlive(options.dial ?? dialTcp, () => backend().tcpKeepalivesIdleMs);
+  const dial = keptAlive(options.dial ?? plainDialer(() => base.pipes.isOn()), () => backend().tcpKeepalivesIdleMs);
   const pool: ProxyParts['pool'] = (name) => inForce.pool(name);
   const caFile = () => inForce.current().branches?.backends.caFile;
   const dialServer = serverDialer({ ...options, dial, caFile, memberTls: () => backend().tls });

@@ -1,6 +1,5 @@
 // The entrance to the proxy: it owns the listeners and the sessions, and applies changes of the routing table and of
 // the policy to them. It reports what it does as events, and decides nothing about members.
-import type { Socket } from 'node:net';
 import type { Action } from '../core/actions.ts';
 import type { Instant } from '../model/instant.ts';
 import type { ClientCounts, PoolCounts, WorkerStatus, CertificateStatus } from '../reports/counts.ts';
@@ -20,7 +19,7 @@ import type { ListenResult, LocalProxy, PreparedPolicy } from './proxy-interface
 import { Session } from './session.ts';
 import { killSession, listSessions, moveSession } from './session-list.ts';
 import { assemble, type Assembly } from './assembly.ts';
-import { isLocal, keepAlive } from './socket.ts';
+import { isLocal, keepAlive, type ProxySocket } from './socket.ts';
 
 export function createProxy(options: ProxyOptions): LocalProxy {
   const [onEvent, onTrigger] = [apart(options.onEvent), apart(options.onTrigger)];
@@ -182,7 +181,7 @@ class RunningProxy implements LocalProxy {
     return this.#parts.identity.status();
   }
 
-  #accept({ pool, address: listener }: BoundListener, client: Socket, awaitsHeader: boolean): void {
+  #accept({ pool, address: listener }: BoundListener, client: ProxySocket, awaitsHeader: boolean): void {
     const policy = this.#parts.pool(pool);
     this.#lastId += 1;
     if (policy === undefined) return;

@@ -1,5 +1,6 @@
 // The server of a session: a member of the cluster, or the backend of a branch; and how a connection to one is opened.
-import type { LookupFunction, Socket } from 'node:net';
+import type { ProxySocket } from './socket.ts';
+import type { LookupFunction } from 'node:net';
 import type { Target } from '../core/routing-table.ts';
 import type { BranchIdentity, BranchTls } from '../model/branch.ts';
 import type { Address } from '../model/member.ts';
@@ -20,7 +21,7 @@ export type Server = Target | BranchServer;
 
 /** The end of one attempt to connect. */
 export type DialResult =
-  | { readonly kind: 'connected'; readonly socket: Socket }
+  | { readonly kind: 'connected'; readonly socket: ProxySocket }
   | {
       readonly kind: 'failed';
       readonly outcome: Exclude<DialOutcome, 'connected' | 'outraced'>;

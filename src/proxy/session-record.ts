@@ -1,6 +1,5 @@
 // The facts about one client connection that its events and the list of sessions report: the client, its names, its
 // member, its times, and how it ended.
-import type { Socket } from 'node:net';
 import type { BranchIdentity } from '../model/branch.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
@@ -11,7 +10,7 @@ import type { Traffic } from '../reports/counts.ts';
 import type { ClientFacts, EventOf } from '../reports/events.ts';
 import type { ProxyDependencies } from './options.ts';
 import type { Server } from './server.ts';
-import { isLocal, isTls } from './socket.ts';
+import { isLocal, isTls, type ProxySocket } from './socket.ts';
 import type { SessionHandle } from './stage.ts';
 import { NO_NAMES, type ClientNames } from './client-names.ts';
 
@@ -40,7 +39,7 @@ export class SessionRecord {
   /** From then on its client lingers. */
   #endedAt: Instant = Infinity;
 
-  constructor(session: SessionHandle, client: Socket, options: Pick<ProxyDependencies, 'clock' | 'onEvent'>) {
+  constructor(session: SessionHandle, client: ProxySocket, options: Pick<ProxyDependencies, 'clock' | 'onEvent'>) {
     this.#session = session;
     // A listener for IPv4 and IPv6 shows an IPv4 client with this prefix; a load balancer names it without.
     const address = isLocal(client) ? LOCAL_CLIENT : client.remoteAddress;
@@ -105,7 +104,7 @@ export class SessionRecord {
     this.#stateSince = this.#options.clock.now();
   }
 
-  entry(socket: Socket, activity: SessionActivity | undefined): SessionEntry {
+  entry(socket: ProxySocket, activity: SessionActivity | undefined): SessionEntry {
     const { login, application } = this.#names;
     const { id, pool, client, state, listener } = this.#session;
     const isWaitKnown = state !== 'closing' || this.#relayedSince === undefined;

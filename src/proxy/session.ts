@@ -1,6 +1,5 @@
 // One client connection from accept to close: the stage that it is in (stage.ts), and what outlives its stages. `move`
 // is the only method that changes its state. A session ends with exactly one close reason and one event.
-import type { Socket } from 'node:net';
 import { CLOSE_REASONS, type CloseReason } from '../model/close-reason.ts';
 import type { Address } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
@@ -13,14 +12,14 @@ import { asStepOf } from './fault.ts';
 import type { SessionMover } from './moves/session-mover.ts';
 import type { ProxyParts } from './assembly.ts';
 import { SessionRecord } from './session-record.ts';
-import { peerText } from './socket.ts';
+import { peerText, type ProxySocket } from './socket.ts';
 import type { Assignment, SessionControl, Stage } from './stage.ts';
 
 /** The client of a new session. */
 export interface AcceptedSocket {
   readonly policy: PoolPolicy;
   readonly listener: Address;
-  readonly client: Socket;
+  readonly client: ProxySocket;
   /** A load balancer, which names its own client first. */
   readonly awaitsHeader: boolean;
 }
@@ -143,7 +142,7 @@ export class Session implements SessionControl {
     return this.movable === undefined ? entry : { ...entry, moves: this.movable.shown() };
   }
 
-  sockets(): { readonly client: Socket; readonly backend: Socket | undefined } {
+  sockets(): { readonly client: ProxySocket; readonly backend: ProxySocket | undefined } {
     return { client: this.#stage.client(), backend: this.#stage.backend?.() };
   }
 

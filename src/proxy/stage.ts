@@ -12,7 +12,7 @@
 //
 // `farewell` decides and changes nothing: a session that cannot be told is cut from the state it is in. One that can be
 // told leaves its stage with the change of its state (`left`).
-import type { Socket } from 'node:net';
+import type { ProxySocket } from './socket.ts';
 import type { CloseReason, MoveCause } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
 import type { Address, MemberName } from '../model/member.ts';
@@ -34,8 +34,8 @@ import type { StartupReader } from './startup/startup-reader.ts';
 /** All that a session asks of the stage that it is in. Without a method: the stage has nothing to do or to say. */
 export interface Stage {
   /** The client's socket. It is another one after a TLS handshake. */
-  client(): Socket;
-  backend?(): Socket;
+  client(): ProxySocket;
+  backend?(): ProxySocket;
   /**
    * The session has another state: ends what the last one had under way. Behind the last state of the stage it gives
    * back all but the client's socket, which is the next stage's.
@@ -57,7 +57,7 @@ export interface Stage {
 export interface Farewell {
   readonly reason: CloseReason;
   readonly detail: string | undefined;
-  readonly client: Socket;
+  readonly client: ProxySocket;
   /** The last message. Undefined: the end of the stream says enough. */
   readonly message: Uint8Array | undefined;
   /** Set while the client's startup packet has no answer, because the message depends on it. */
@@ -118,7 +118,7 @@ export interface SessionHandle extends Faulty {
   /** The facts of this moment. */
   entry(): SessionEntry;
   /** Those of this moment. */
-  sockets(): { readonly client: Socket; readonly backend: Socket | undefined };
+  sockets(): { readonly client: ProxySocket; readonly backend: ProxySocket | undefined };
   /** Ends the statement that its server runs, if its key is known. The session is about to end. */
   endStatement(): StatementEnd;
   /** Undefined: it does not move. */

@@ -1,13 +1,14 @@
 // The listening sockets, bound here or inherited (systemd's socket activation): all of them or none, at the start and
 // when a reload changes them. A fault of one connection never stops the accepting. Limits are admission's matter, and
 // never those of server.maxConnections, which closes without an answer.
-import { createServer, type BlockList, type ListenOptions, type Server, type Socket } from 'node:net';
+import { createServer, type BlockList, type ListenOptions, type Server } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isIn, networks, normalizeAddress } from '../../discovery/never-contacted.ts';
 import { isSameAddress, type Address } from '../../model/member.ts';
 import type { ListenerPolicy, PoolName } from '../../model/policy.ts';
 import type { CreateServer, InheritedSocket } from '../options.ts';
-import { SOCKET_OPTIONS, ignoreErrors, markLocal } from '../socket.ts';
+import { PlainSocket } from '../plain/plain-socket.ts';
+import { SOCKET_OPTIONS, ignoreErrors, markLocal, type ProxySocket } from '../socket.ts';
 import { isUnixSocket } from '../../model/unix-socket.ts';
 import { explainAdoption, explainBind, explainUnknownSocket } from './bind-failure.ts';
 import { SocketFile } from './socket-file.ts';
@@ -41,7 +42,7 @@ export type PreparedListeners =
 
 export interface ListenersOptions {
   /** `awaitsHeader`: the client is a load balancer that names its own client first (PROXY protocol). */
-  readonly onConnection: (listener: BoundListener, client: Socket, awaitsHeader: boolean) => void;
+  readonly onConnection: (listener: BoundListener, client: ProxySocket, awaitsHeader: boolean) => void;
   readonly onFailure: (pool: PoolName, detail: string) => void;
   /**
    * Other processes of ours listen there too, and the kernel shares the clients out. A foreign process goes unnoticed
@@ -54,6 +55,8 @@ export interface ListenersOptions {
   readonly inherited?: readonly InheritedSocket[] | undefined;
   /** Default: of this machine. */
   readonly createServer?: CreateServer | undefined;
+  /** Clients of TCP come as plain sockets. Default: as sockets of Node. */
+  readonly arePlain?: () => boolean;
 }
 
 interface Listener {
@@ -186,7 +189,7 @@ export class Listeners {
   #open(listener: Listener): void {
     const problem = listener.socket.publish();
     if (problem !== undefined) this.#options.onFailure(listener.policy.pool, problem.message);
-    listener.socket.acceptWith((client) => {
+    listener.socket.acceptWith(this.#options.arePlain?.() === true, (client) => {
       this.#accepted += 1;
       this.#options.onConnection(bound(listener), client, isProxy(listener, client));
     });
@@ -199,8 +202,8 @@ class ListeningSocket {
   readonly address: Address;
   readonly #file: SocketFile | undefined;
   readonly #server: Server;
-  readonly #early: Socket[] = [];
-  #onClient: ((client: Socket) => void) | undefined;
+  readonly #early: ProxySocket[] = [];
+  #onClient: ((client: ProxySocket) => void) | undefined;
 
   private constructor(server: Server, address: Address, file?: SocketFile) {
     this.#server = server;
@@ -248,8 +251,9 @@ class ListeningSocket {
   }
 
   /** The clients that waited come first, synchronously. Call once. */
-  acceptWith(onClient: (client: Socket) => void): void {
+  acceptWith(arePlain: boolean, onClient: (client: ProxySocket) => void): void {
     this.#onClient = onClient;
+    if (arePlain && this.#file === undefined) PlainSocket.acceptAt(this.#server, onClient);
     for (const client of this.#early.splice(0)) if (!client.destroyed) onClient(client);
   }
 
@@ -260,7 +264,7 @@ class ListeningSocket {
     for (const client of this.#early.splice(0)) client.destroy();
   }
 
-  #accepted(client: Socket): void {
+  #accepted(client: ProxySocket): void {
     if (this.#file !== undefined) markLocal(client);
     if (this.#onClient !== undefined) return this.#onClient(client);
     ignoreErrors(client);
@@ -286,7 +290,7 @@ function settings(policy: ListenerPolicy): Pick<Listener, 'policy' | 'proxies'> 
   return { policy, proxies: policy.proxyNetworks && networks(policy.proxyNetworks) };
 }
 
-function isProxy({ proxies }: Listener, { remoteAddress = '' }: Socket): boolean {
+function isProxy({ proxies }: Listener, { remoteAddress = '' }: ProxySocket): boolean {
   const address = proxies && normalizeAddress(remoteAddress);
   return proxies !== undefined && address !== undefined && isIn(proxies, address);
 }

@@ -1,7 +1,7 @@
 // The way of one client to the backend of its branch: it looks the branch up, connects, and tries again while the
 // branch wakes up, until its budget is used up. Each attempt looks the branch up again: it may have another backend by
 // now, or be gone. The client waits in state `holding` for the list and between attempts, and in `dialing` during one.
-import type { Socket } from 'node:net';
+import type { ProxySocket } from '../socket.ts';
 import { BRANCHES_POOL, type BranchAccess, type BranchConnectPolicy } from '../../model/branch.ts';
 import type { BranchIdentity, BranchLookup, LocateBranch } from '../../model/branch.ts';
 import { durationText } from '../../core/describe.ts';
@@ -30,7 +30,7 @@ export interface BranchRequest {
   readonly enter: (step: 'hold' | 'dial', leave: () => void) => boolean;
   /** The target is this branch. */
   readonly onFound: (branch: BranchIdentity) => void;
-  readonly onConnected: (server: BranchServer, backend: Socket, reply: FirstReply) => void;
+  readonly onConnected: (server: BranchServer, backend: ProxySocket, reply: FirstReply) => void;
   readonly onRefused: (reason: RefusalReason, detail?: string) => void;
 }
 

@@ -1,7 +1,7 @@
 // One attempt to reach the backend of a branch: a connection, and the first reply to the client's startup packet, with
 // one deadline for both. A backend that refuses for now (57P03) or closes without a word has not taken the client in.
 // Reports once, and nothing after the abort.
-import type { Socket } from 'node:net';
+import type { ProxySocket } from '../socket.ts';
 import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import type { BranchDialOutcome } from '../../reports/branch-events.ts';
@@ -17,7 +17,7 @@ export interface ReachOptions {
   /** The startup packet. The client's bytes behind it wait for the relay. */
   readonly request: FirstRequest;
   /** The backend is the caller's, who must listen to it synchronously. */
-  readonly onReached: (backend: Socket, reply: FirstReply) => void;
+  readonly onReached: (backend: ProxySocket, reply: FirstReply) => void;
   readonly onFailed: (failure: ReachFailure) => void;
 }
 

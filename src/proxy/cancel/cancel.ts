@@ -4,7 +4,7 @@
 // ignores a key that it does not have. Such guesses are limited, because each costs the members connections, and no
 // branch gets one: it might sleep. A request that a peer offered goes no further than the sessions here. A request is
 // done when its server has closed or could not be reached; one deadline holds for all of it.
-import type { Socket } from 'node:net';
+import type { ProxySocket } from '../socket.ts';
 import type { CancelKeyKnowledge } from '../../reports/events.ts';
 import type { BranchIdentity } from '../../model/branch.ts';
 import type { Clock } from '../../model/instant.ts';
@@ -241,7 +241,7 @@ interface ForwardOptions {
 }
 
 function forward({ packet, servers, dial, clock, onSent, onDone }: ForwardOptions): () => void {
-  const sockets = new Set<Socket>();
+  const sockets = new Set<ProxySocket>();
   const aborts: (() => void)[] = [];
   const reached: Server[] = [];
   let problem = `no server could be reached within ${CANCEL_MS / 1000} s`;

@@ -2,7 +2,6 @@
 // moved knows where the session is. A peer answers an offer and never passes it on, so there is no loop, and a process
 // that offers to itself hears no. Only a peer that has the session gets the request, on the same connection: an answer
 // that comes too late cancels nothing, so no statement is cancelled twice.
-import type { Socket } from 'node:net';
 import { nothing } from '../../model/once.ts';
 import { addressText, type Address } from '../../model/member.ts';
 import {
@@ -14,7 +13,7 @@ import {
 } from '../../wire/messages/cancel-key.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { Dial } from '../server.ts';
-import { scheduleAfterReads } from '../socket.ts';
+import { scheduleAfterReads, type ProxySocket } from '../socket.ts';
 
 /** From the offer to the answer of the last peer, lookups included. Then nobody has the session. Milliseconds. */
 const OFFER_MS = 1_000;
@@ -70,12 +69,12 @@ class Offer {
   readonly #connections: { open: number };
   readonly #key: CancelKey;
   readonly #outcome: OfferOutcome;
-  readonly #sockets = new Set<Socket>();
+  readonly #sockets = new Set<ProxySocket>();
   readonly #aborts: (() => void)[] = [];
   #cancelDeadline = nothing;
   #asked = 0;
   #declined = 0;
-  #taker: Socket | undefined;
+  #taker: ProxySocket | undefined;
   #isOver = false;
 
   constructor(options: PeerOffersOptions, connections: { open: number }, key: CancelKey, outcome: OfferOutcome) {
@@ -136,7 +135,7 @@ class Offer {
     this.#aborts.push(abort);
   }
 
-  #answered(peer: Address, socket: Socket, bytes: Uint8Array): void {
+  #answered(peer: Address, socket: ProxySocket, bytes: Uint8Array): void {
     if (this.#isOver || this.#taker !== undefined) return;
     if (bytes[0] !== KEY_IS_HERE[0]) return void socket.destroy();
     this.#taker = socket;

@@ -3,14 +3,13 @@
 // within a short delay is raced by the next one, as RFC 8305 does with the addresses of a name. The first connection
 // wins, and the other connects are aborted synchronously. A server that has accepted the connection has answered: many
 // TLS handshakes at once take longer than the delay, here and there, and a second one for each would double them.
-import type { Socket } from 'node:net';
 import type { RefusalReason } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { DialOutcome } from '../../reports/events.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { DialResult, DialServer } from '../server.ts';
-import { scheduleAfterReads } from '../socket.ts';
+import { scheduleAfterReads, type ProxySocket } from '../socket.ts';
 
 /** The pause after a round of failed connects; it doubles up to the longest. Milliseconds. */
 const FIRST_PAUSE_MS = 100;
@@ -118,7 +117,7 @@ export interface ConnectRaceOptions {
   readonly onFinished: (target: Target, outcome: DialOutcome, durationMs: number) => void;
   /** The member had more time to answer than the winner, and did not answer. */
   readonly onSlow: (target: Target) => void;
-  readonly onConnected: (target: Target, socket: Socket) => void;
+  readonly onConnected: (target: Target, socket: ProxySocket) => void;
   /** `isLast`: no other connect is under way; the race is over. */
   readonly onFailed: (target: Target, result: Extract<DialResult, { kind: 'failed' }>, isLast: boolean) => void;
 }

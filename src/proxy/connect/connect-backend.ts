@@ -2,8 +2,8 @@
 // member, connects, and checks the routing table again synchronously with the connect: a backend is handed over only
 // while its member is open at that address (G2, G3). Reports once, and nothing after its abort. Apart from the client's
 // first request it forwards nothing.
+import type { ProxySocket } from '../socket.ts';
 import type { ProxyDependencies } from '../options.ts';
-import type { Socket } from 'node:net';
 import { includesTarget, openRoute, type OpenRoute, type Target } from '../../core/routing-table.ts';
 import type { MemberName } from '../../model/member.ts';
 import { nothing, whenSettled } from '../../model/once.ts';
@@ -39,7 +39,7 @@ export interface ConnectRequest {
   /** A connect begins: the session counts on this member from now on. */
   readonly onAssigned: (assignment: Assignment) => void;
   /** `firstReply` is set if the first request was sent already. */
-  readonly onConnected: (target: Target, backend: Socket, firstReply: FirstReply | undefined) => void;
+  readonly onConnected: (target: Target, backend: ProxySocket, firstReply: FirstReply | undefined) => void;
   /** The backend declined encryption: the client may go on in plain text. */
   readonly onDeclined: (parked: ParkedBackend) => void;
   /** The backend closed without a reply, and no other one is left to try. */
@@ -190,7 +190,7 @@ export class BackendConnector {
   }
 
   /** With TLS to members a connection in plain text is used by nobody. */
-  #park(target: Target, backend: Socket): ParkedBackend {
+  #park(target: Target, backend: ProxySocket): ParkedBackend {
     const parked = this.#options.parked.park(target, backend);
     if (this.#options.policy().tls !== undefined) parked.drop();
     return parked;
@@ -260,7 +260,7 @@ export class BackendConnector {
 /** A member with a connection to it. */
 interface DialedServer {
   readonly target: Target;
-  readonly backend: Socket;
+  readonly backend: ProxySocket;
   /** How long the connect took. Milliseconds. */
   readonly dialMs: number;
 }

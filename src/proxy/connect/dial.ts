@@ -1,24 +1,39 @@
 // Opens one TCP connection to one member, with one deadline. Reports exactly once, synchronously with the event that
 // decides it, and nothing after an abort. Tells faults of the member from faults of this machine (G12).
-import { Socket, type SocketConstructorOpts } from 'node:net';
+import { isIP, Socket, type SocketConstructorOpts } from 'node:net';
 import { errnoCause, errnoText, errorCode } from '../../model/errno.ts';
 import { once } from '../../model/once.ts';
 import { tcpTarget } from '../../model/tcp-target.ts';
-import type { Dial, DialResult } from '../server.ts';
-import { SOCKET_OPTIONS, ignoreErrors, scheduleAfterReads } from '../socket.ts';
+import { PlainSocket } from '../plain/plain-socket.ts';
+import type { Dial, DialLimits, DialResult } from '../server.ts';
+import { SOCKET_OPTIONS, ignoreErrors, scheduleAfterReads, type ProxySocket } from '../socket.ts';
 
+/** With sockets of Node. */
 export const dialTcp = dialerOf((options) => new Socket(options));
 
 /** `createSocket`: of the machine that connects. */
 export function dialerOf(createSocket: (options: SocketConstructorOpts) => Socket): Dial {
-  return (...attempt) => dial(createSocket(SOCKET_OPTIONS), attempt);
+  return (address, limits, onResult) => {
+    const { lookup, timeoutMs } = limits;
+    const socket = createSocket(SOCKET_OPTIONS).connect({ lookup, ...tcpTarget(address, timeoutMs) });
+    return awaitConnect(socket, limits, onResult);
+  };
 }
 
-function dial(
-  unconnected: Socket,
-  [address, { clock, timeoutMs, lookup }, onResult]: Parameters<Dial>,
+/** With plain sockets while `isPlain`, where no name is looked up and one address is tried; else as `dialTcp`. */
+export function plainDialer(isPlain: () => boolean): Dial {
+  return (address, limits, onResult) => {
+    const { host, port, others = [] } = address;
+    const socket = isPlain() && others.length === 0 && isIP(host) !== 0 ? PlainSocket.connectTo(host, port) : undefined;
+    return socket === undefined ? dialTcp(address, limits, onResult) : awaitConnect(socket, limits, onResult);
+  };
+}
+
+function awaitConnect(
+  socket: ProxySocket,
+  { clock, timeoutMs }: DialLimits,
+  onResult: (result: DialResult) => void,
 ): ReturnType<Dial> {
-  const socket = unconnected.connect({ lookup, ...tcpTarget(address, timeoutMs) });
   ignoreErrors(socket);
   const finish = once((result: DialResult | undefined): void => {
     cancelDeadline();

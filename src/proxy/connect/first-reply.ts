@@ -2,7 +2,7 @@
 // bytes of the reply decide. A server that closes without a reply, or refuses, has not taken the client in: the caller
 // may try elsewhere. A server that declines encryption goes on in plain text. Any other reply is for the
 // client. Reports once; after an abort it reports nothing, and the backend is closed.
-import type { Socket } from 'node:net';
+import type { ProxySocket } from '../socket.ts';
 import type { Clock } from '../../model/instant.ts';
 import { isCutError, refusalIn, refusesForNow } from '../../wire/startup/backend-greeting.ts';
 import { NOT_SUPPORTED } from '../../wire/messages/error-response.ts';
@@ -21,7 +21,7 @@ export interface Refusal {
 }
 
 export interface FirstReplyOptions {
-  readonly backend: Socket;
+  readonly backend: ProxySocket;
   /** Sent here. */
   readonly request: FirstRequest;
   readonly clock: Clock;

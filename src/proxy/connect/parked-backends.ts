@@ -1,7 +1,7 @@
 // Backends that declined encryption and wait with their clients for the startup message. No request is open at a parked
 // backend, so one that sends anything or closes is dropped. One whose member is no longer open in any pool is dropped
 // synchronously with the decision.
-import type { Socket } from 'node:net';
+import type { ProxySocket } from '../socket.ts';
 import { includesTarget, type RoutingTable, type Target } from '../../core/routing-table.ts';
 
 export interface ParkedBackend {
@@ -9,7 +9,7 @@ export interface ParkedBackend {
    * The socket, if it is alive and its member is among `targets`; the caller must listen to it synchronously. Else the
    * socket is dropped.
    */
-  readonly take: (targets: readonly Target[]) => { readonly target: Target; readonly socket: Socket } | undefined;
+  readonly take: (targets: readonly Target[]) => { readonly target: Target; readonly socket: ProxySocket } | undefined;
   /** Closes the socket, unless it was taken. Idempotent. */
   readonly drop: () => void;
 }
@@ -22,7 +22,7 @@ interface ParkedEntry {
 export class ParkedBackends {
   readonly #entries = new Set<ParkedEntry>();
 
-  park(target: Target, socket: Socket): ParkedBackend {
+  park(target: Target, socket: ProxySocket): ParkedBackend {
     const release = (): boolean => {
       socket.off('data', drop).off('end', drop).off('close', drop);
       return this.#entries.delete(entry);

@@ -1,7 +1,7 @@
 // The last stage of a session: its client reads the last message, in whichever protocol it speaks. The client is told
 // the end of the stream behind the message, and what it still sends is read and discarded: a socket that is closed with
 // unread bytes sends a reset, and the reset would destroy the message. A deadline holds whatever the client does.
-import type { Socket } from 'node:net';
+import type { ProxySocket } from '../socket.ts';
 import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import { NOT_SUPPORTED, TLS_ALERT } from '../../wire/messages/error-response.ts';
@@ -35,7 +35,7 @@ export class Leaving implements Stage {
     else this.#answer(startup);
   }
 
-  client(): Socket {
+  client(): ProxySocket {
     return this.#farewell.client;
   }
 

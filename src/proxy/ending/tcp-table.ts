@@ -1,7 +1,7 @@
 // The connections of this machine whose peer acknowledges nothing, as Linux lists them in /proc/net/tcp and tcp6
 // (Documentation/networking/proc_net_tcp.rst of the kernel). A slow reader is not among them: its host answers.
+import type { ProxySocket } from '../socket.ts';
 import { createReadStream } from 'node:fs';
-import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { canonicalIpv6 } from '../../model/ipv6.ts';
 import type { ReadSilentConnections, Silence } from '../options.ts';
@@ -47,7 +47,7 @@ export function addSilent(rows: string, silent: Map<string, Silence>): void {
   }
 }
 
-type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
+type Ends = Pick<ProxySocket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 /** Undefined: it is not connected any more. */
 export function connectionKey({ localAddress, localPort, remoteAddress, remotePort }: Ends): string | undefined {

@@ -1,7 +1,6 @@
 // The stage of a session while its client logs in on two connections that Pointsman joins (wire/talk/two-leg-login.ts):
 // between the connect and the relay. Each message goes on as it is, or is answered here. The relay begins with the last
 // one, and its taps are shown what came before.
-import type { Socket } from 'node:net';
 import { isRefusal, type CloseReason, type RefusalReason } from '../../model/close-reason.ts';
 import type { LoginResult } from '../../model/logins.ts';
 import { shown } from '../../model/printable.ts';
@@ -11,7 +10,7 @@ import type { LoginRefusals } from '../connect/login-refusals.ts';
 import type { ProxyDependencies, ProxyPolicy } from '../options.ts';
 import type { RelayOpening } from '../relay/relay.ts';
 import { serverText, type Server } from '../server.ts';
-import { resetSocket } from '../socket.ts';
+import { resetSocket, type ProxySocket } from '../socket.ts';
 import type { Farewell, SessionControl, Stage } from '../stage.ts';
 import type { RoleVerifiers } from './role-verifiers.ts';
 import { twoLegLogin } from './two-legs.ts';
@@ -31,8 +30,8 @@ export interface LoginServices extends Pick<ProxyDependencies, 'onEvent' | 'onTr
 
 export interface LoggingInOptions {
   readonly session: SessionControl;
-  readonly client: Socket;
-  readonly backend: Socket;
+  readonly client: ProxySocket;
+  readonly backend: ProxySocket;
   readonly server: Server;
   /** The client's, without its port. */
   readonly address: string;
@@ -75,7 +74,7 @@ export class LoggingIn implements Stage {
     if (firstReply !== undefined && firstReply.bytes.length > 0) this.#take(this.#login.fromServer(firstReply.bytes));
   }
 
-  client(): Socket {
+  client(): ProxySocket {
     return this.#options.client;
   }
 

@@ -1,6 +1,5 @@
 // Logs a session in at its next server and restores its state there, without its client. Reports once, and nothing
 // after the abort. Whatever is not expected fails the login.
-import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import type { MoveFailure } from '../../model/close-reason.ts';
 import type { CarriedState, VerifierLookup } from '../../model/moves.ts';
@@ -12,7 +11,7 @@ import { SessionRestore, type CarriedUnnamed } from '../../wire/talk/session-res
 import { mayPass } from '../../wire/messages/sql-state.ts';
 import { HASHES, nodeCrypto } from '../hashes.ts';
 import { endPointOf } from '../login/two-legs.ts';
-import { ignoreErrors } from '../socket.ts';
+import { ignoreErrors, type ProxySocket } from '../socket.ts';
 import { CatchingUp, type CompareWal } from './catching-up.ts';
 import type { FreshnessCheck } from './freshness-rule.ts';
 
@@ -40,7 +39,7 @@ export interface LoginFailure {
 /** With the parts of the first login that are used again. */
 export interface LogInAgainOptions extends Pick<BackendLoginOptions, 'startup' | 'login' | 'negotiated'> {
   /** Connected, and its own from now on. */
-  readonly backend: Socket;
+  readonly backend: ProxySocket;
   /** Called where the login needs the verifier. Never rejects. */
   readonly findVerifier: () => Promise<VerifierLookup>;
   readonly state: CarriedState;
@@ -213,7 +212,7 @@ export class LogInAgain {
     this.#options.onFailed({ reason, detail, isForNow });
   }
 
-  #leave(): Socket {
+  #leave(): ProxySocket {
     const { backend } = this.#options;
     this.#isDone = true;
     this.#cancelLimit();

@@ -1,12 +1,11 @@
 // One attempt of a parked session to go on at a server: connects, logs in, and has the state taken over. Reports once,
 // and nothing after the abort; every other end is the end of the session.
-import type { Socket } from 'node:net';
 import type { Target } from '../../core/routing-table.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { PoolPolicy } from '../../model/policy.ts';
 import { nothing } from '../../model/once.ts';
 import type { CarriedUnnamed } from '../../wire/talk/session-restore.ts';
-import { sayGoodbye } from '../socket.ts';
+import { sayGoodbye, type ProxySocket } from '../socket.ts';
 import { LogInAgain, type LoggedIn, type LoginFailure } from './log-in-again.ts';
 import type { RepeatableLogin } from './login-tap.ts';
 import type { AttemptStep, Departure } from './departure.ts';
@@ -15,7 +14,7 @@ import type { MoveParts } from './move-parts.ts';
 /** The session is logged in there, and its state is set. */
 export interface ReachedServer {
   readonly target: Target;
-  readonly backend: Socket;
+  readonly backend: ProxySocket;
   readonly login: LoggedIn;
   /** The start of the connect. */
   readonly startedAt: Instant;
@@ -92,7 +91,7 @@ export class MoveAttempt {
     this.#login?.abort();
   }
 
-  #connected(target: Target, backend: Socket): void {
+  #connected(target: Target, backend: ProxySocket): void {
     const { session, mover } = this.#parts;
     const { loss } = this.#options.departure;
     const coverage = loss && mover.coverageAt(target.member, loss);
@@ -102,7 +101,7 @@ export class MoveAttempt {
     return this.#options.onPause(RETRY_MS, { why: coverage.why, isUncovered: true });
   }
 
-  #logIn(target: Target, backend: Socket): void {
+  #logIn(target: Target, backend: ProxySocket): void {
     const { session, mover, packet } = this.#parts;
     const { departure, role, login, unnamed, hasFailed, onStep } = this.#options;
     const { shown, state } = departure;
@@ -134,7 +133,7 @@ export class MoveAttempt {
   }
 
   /** Its route is looked at once more, synchronously with the last answer (G2, G3). */
-  #loggedIn(target: Target, backend: Socket, login: LoggedIn): void {
+  #loggedIn(target: Target, backend: ProxySocket, login: LoggedIn): void {
     const { session, mover } = this.#parts;
     const { onReached, onPause } = this.#options;
     const isOpen = mover.isOpen(this.#via?.name ?? session.pool, target);

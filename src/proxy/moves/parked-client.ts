@@ -1,12 +1,11 @@
 // The client of a session that has no server at the moment. Reads ahead, so that it is known which clients wait for an
 // answer and which have left, and keeps what it reads for the next server. A statement of a client that has left is not
 // begun.
-import type { Socket } from 'node:net';
 import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import { encodeParameterStatus } from '../../wire/messages/server-messages.ts';
 import { WaitingBytes, type OwedError } from '../cancel/waiting-bytes.ts';
-import { hasVanished } from '../socket.ts';
+import { hasVanished, type ProxySocket } from '../socket.ts';
 import { NodeHandle } from '../relay/direct/node-handle.ts';
 
 /** The most that is read ahead, but for the rest of one read. Then the kernel keeps the rest. Bytes. */
@@ -22,7 +21,7 @@ const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = 1_000;
 
 export interface ParkedClientOptions {
-  readonly client: Socket;
+  readonly client: ProxySocket;
   readonly clock: Clock;
   /** The bytes that the client has sent already. */
   readonly waiting: WaitingBytes | undefined;

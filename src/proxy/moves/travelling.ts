@@ -1,14 +1,13 @@
 // The way of one session to its next server, from the park until it goes on there, or ends. It connects when its turn
 // has come, and logs in. An attempt that fails for now is repeated until the time for parked sessions is over. `step`
 // says where the session is; each step has at most one thing under way, which `#endStep` ends.
-import type { Socket } from 'node:net';
 import type { CloseReason } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
 import type { Relayed } from '../relay/relayed.ts';
-import { resetSocket, sayGoodbye } from '../socket.ts';
+import { resetSocket, sayGoodbye, type ProxySocket } from '../socket.ts';
 import type { Farewell, Stage } from '../stage.ts';
 import { roleOf } from '../../wire/startup/startup.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
@@ -107,7 +106,7 @@ export class Travelling implements Stage, Passenger {
 
   // Stage
 
-  client(): Socket {
+  client(): ProxySocket {
     return this.#parts.client;
   }
 

@@ -1,7 +1,7 @@
 // All of a session that outlives its server: the follower that reads along, the taps before it, in one order for both
 // directions, and the client's cancel key. Where the stream can be read, follower and taps are shown every byte behind
 // the startup packet before the byte is sent on.
-import type { Socket } from 'node:net';
+import type { ProxySocket } from '../socket.ts';
 import { CLOSE_REASONS, isEndReason, type CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { PoolName } from '../../model/policy.ts';
@@ -52,7 +52,7 @@ export interface TransactionGate {
 }
 
 export interface RelayConversationOptions {
-  readonly client: Socket;
+  readonly client: ProxySocket;
   readonly clock: Clock;
   /** Its stream is in plain text of protocol 3. */
   readonly isReadable: boolean;
@@ -72,7 +72,7 @@ export class Conversation implements Taps, CancelTarget {
   /** Set until the login is over: reads what the server says. False: its client does not get it. */
   onLogin: ((chunk: Uint8Array) => boolean) | undefined;
   readonly key: SessionKey;
-  readonly #client: Socket;
+  readonly #client: ProxySocket;
   readonly #idleListeners: ReadonlySet<() => void>;
   readonly #settling: SettlingTime;
   readonly #transactions: TransactionGate | undefined;

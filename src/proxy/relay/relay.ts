@@ -2,7 +2,6 @@
 // both ways: unaltered, in order, once, with half-close passed on and with back-pressure. Knows nothing of sessions,
 // tables or PostgreSQL. A tap can read along, and can keep a chunk from the client.
 import type { StartupHandOver } from '../startup/client-startup.ts';
-import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
@@ -10,11 +9,11 @@ import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import { ToBackend, ToClient, type DirectionOptions } from './directions.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import type { PipePair } from './stream-pipe.ts';
-import { closeSocket, hasVanished, resetSocket } from '../socket.ts';
+import { closeSocket, hasVanished, resetSocket, type ProxySocket } from '../socket.ts';
 
 export interface RelayOptions extends DirectionOptions {
-  readonly client: Socket;
-  readonly backend: Socket;
+  readonly client: ProxySocket;
+  readonly backend: ProxySocket;
   readonly pipes: PipePair;
   readonly clock: Clock;
   /** The backend ended before the client. True: the caller has stopped this relay and ends both sockets. */
@@ -154,7 +153,7 @@ export class Relay {
   readonly #backendClosed = (): void => this.#closed(this.#options.backend, this.#backendFailed);
 
   /** The first close ends the other side too: at once when no end came before it, else when all bytes are written. */
-  #closed(socket: Socket, failed: () => void): void {
+  #closed(socket: ProxySocket, failed: () => void): void {
     this.#open -= 1;
     if (this.#open > 0) return socket.readableEnded ? this.#watch(UNREAD_MS) : failed();
     this.#cancelTimer();

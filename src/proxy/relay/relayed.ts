@@ -1,6 +1,5 @@
 // A session that is relayed to one server. Owns the relay between the two sockets, and knows how the server has ended
 // the session. The conversation outlives the server.
-import type { Socket } from 'node:net';
 import { isOfPrimary } from '../../core/primary-pools.ts';
 import type { BackendEnding, CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
@@ -21,7 +20,7 @@ import { describeEnd, describeRefused, lossMessage } from '../messages/close-mes
 import type { RelayEnds } from '../pool-traffic.ts';
 import { servedText, serverText, type Server } from '../server.ts';
 import type { SessionRecord } from '../session-record.ts';
-import { isTls, resetSocket, sayGoodbye } from '../socket.ts';
+import { isTls, resetSocket, sayGoodbye, type ProxySocket } from '../socket.ts';
 import type { Farewell, SessionControl, SessionHandle, Stage } from '../stage.ts';
 import type { Conversation } from './conversation.ts';
 import type { Taps } from './directions.ts';
@@ -54,8 +53,8 @@ export interface MovingPart {
 
 export interface RelayedOptions {
   readonly session: SessionControl;
-  readonly client: Socket;
-  readonly backend: Socket;
+  readonly client: ProxySocket;
+  readonly backend: ProxySocket;
   readonly conversation: Conversation;
   readonly pool: PoolPolicy;
   readonly server: Server;
@@ -98,15 +97,15 @@ export class Relayed implements Stage {
   }
 
   /** The stage of the same session at its next server. */
-  next(server: Server, backend: Socket): Relayed {
+  next(server: Server, backend: ProxySocket): Relayed {
     return new Relayed({ ...this.#options, server, backend });
   }
 
-  client(): Socket {
+  client(): ProxySocket {
     return this.#options.client;
   }
 
-  backend(): Socket {
+  backend(): ProxySocket {
     return this.#options.backend;
   }
 

@@ -1,7 +1,7 @@
 // A pipe is one direction of a relay, from a source to a sink: every byte in order, once, and never more of it in this
 // process than one read. This file has the contract, and the pipe that uses Node's streams, as documented.
 // `direct/` has the cheaper one. The receiver of the bytes decides what is sent on.
-import type { Socket } from 'node:net';
+import type { ProxySocket } from '../socket.ts';
 
 export interface Receiver {
   /** The receiver may use the bytes until it returns, or until they are written if it sends them. */
@@ -36,7 +36,7 @@ export interface PipePair {
 }
 
 /** Opens the pipes between two connected sockets. */
-export type OpenPipes = (client: Socket, backend: Socket) => PipePair;
+export type OpenPipes = (client: ProxySocket, backend: ProxySocket) => PipePair;
 
 export const openStreamPipes: OpenPipes = (client, backend) => ({
   toBackend: new StreamPipe(client, backend),
@@ -44,12 +44,12 @@ export const openStreamPipes: OpenPipes = (client, backend) => ({
 });
 
 export class StreamPipe implements Pipe {
-  readonly #source: Socket;
-  readonly #sink: Socket;
+  readonly #source: ProxySocket;
+  readonly #sink: ProxySocket;
   #take = (_bytes: Uint8Array): void => {};
   #isHeld = false;
 
-  constructor(source: Socket, sink: Socket) {
+  constructor(source: ProxySocket, sink: ProxySocket) {
     this.#source = source;
     this.#sink = sink;
   }

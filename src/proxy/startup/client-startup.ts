@@ -3,7 +3,6 @@
 // still while the client waits for us. If Pointsman answers TLS, the handshake happens here, and the client is the TLS
 // socket from then on. Every byte is kept for the next owner: the relay, a cancel or a refusal. Knows no route and no
 // state of the session.
-import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
@@ -11,7 +10,8 @@ import type { Address } from '../../model/member.ts';
 import type { Recognition } from '../../wire/startup/startup.ts';
 import { KEY_IS_HERE } from '../../wire/messages/cancel-key.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';
-import { scheduleAfterReads } from '../socket.ts';
+import { nodeSocket } from '../plain/plain-socket.ts';
+import { ignoreErrors, scheduleAfterReads, type ProxySocket } from '../socket.ts';
 import type { UnansweredStartup } from '../stage.ts';
 import type { StartupPackets, StartupParameters } from './startup-parameters.ts';
 import { StartupReader, type PacketListener, type BufferedBytes } from './startup-reader.ts';
@@ -71,7 +71,7 @@ const NOTHING = new Uint8Array(0);
 const TOO_MUCH = 'waiting clients have sent more than the proxy can buffer';
 
 export class ClientStartup implements PacketListener {
-  #client: Socket;
+  #client: ProxySocket;
   readonly #options: ClientStartupOptions;
   #reader: StartupReader;
   #leftMs: number;
@@ -88,7 +88,7 @@ export class ClientStartup implements PacketListener {
   #isOffered = false;
   #isShakingHands = false;
 
-  constructor(client: Socket, options: ClientStartupOptions) {
+  constructor(client: ProxySocket, options: ClientStartupOptions) {
     this.#client = client;
     this.#options = options;
     this.#leftMs = options.timeoutMs;
@@ -97,7 +97,7 @@ export class ClientStartup implements PacketListener {
   }
 
   /** The socket to use. It changes when the client encrypts: do not keep it. */
-  client(): Socket {
+  client(): ProxySocket {
     return this.#client;
   }
 
@@ -292,10 +292,14 @@ export class ClientStartup implements PacketListener {
 
   /** `begun`: the first bytes of the handshake, if they were read already. */
   #encrypt(context: SecureContext, begun: Uint8Array | undefined): void {
-    const client = this.#client;
-    client.pause();
+    // The answer to the request has failed, and the close is still to come.
+    if (this.#client.destroyed) return;
+    this.#client.pause();
     this.#reader.release();
     this.#forget();
+    const client = nodeSocket(this.#client);
+    ignoreErrors(client);
+    this.#client = client;
     this.#isShakingHands = true;
     shakeHands({
       client,

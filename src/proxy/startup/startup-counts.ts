@@ -1,8 +1,7 @@
 // Counts the first packets of clients, and how their sessions began. Once per client, never per chunk.
-import type { Socket } from 'node:net';
 import { FIRST_PACKETS, STARTUPS, type ClientCounts, type FirstPacket, type Startup } from '../../reports/counts.ts';
 import type { OpeningPacket } from '../../wire/startup/startup.ts';
-import { tlsVersion } from '../socket.ts';
+import { tlsVersion, type ProxySocket } from '../socket.ts';
 
 type StartupMessage = Extract<OpeningPacket, { kind: 'startup' }>;
 
@@ -15,7 +14,7 @@ export class StartupCounts {
   }
 
   /** `client`: the socket that the message came through, which tells the version of TLS. */
-  startup({ major, minor }: StartupMessage, client: Socket): void {
+  startup({ major, minor }: StartupMessage, client: ProxySocket): void {
     const version = tlsVersion(client);
     const protocol = protocolOf(major, minor);
     this.#add(

@@ -2,7 +2,7 @@
 // goes on reading while the client waits, because a paused Node socket does not report that its peer has left. A
 // waiting client has no reason to send much, so its buffer is limited: beyond KEPT_BYTES the reading stops, and with it
 // the notice of a leaving client. All clients together have a limit too (BufferedBytes).
-import type { Socket } from 'node:net';
+import type { ProxySocket } from '../socket.ts';
 import { recognise, type Recognition } from '../../wire/startup/startup.ts';
 import { GrowingBuffer } from '../../wire/messages/growing-buffer.ts';
 
@@ -41,7 +41,7 @@ export interface PacketListener {
 }
 
 export class StartupReader {
-  readonly #socket: Socket;
+  readonly #socket: ProxySocket;
   readonly #kept: BufferedBytes;
   #listener: PacketListener;
   readonly #buffer = new GrowingBuffer();
@@ -50,7 +50,7 @@ export class StartupReader {
   #isRecognised = false;
   #hasEnded = false;
 
-  constructor(socket: Socket, kept: BufferedBytes, listener: PacketListener) {
+  constructor(socket: ProxySocket, kept: BufferedBytes, listener: PacketListener) {
     this.#socket = socket;
     this.#kept = kept;
     this.#listener = listener;

@@ -4,6 +4,7 @@ import { afterEach, expect, onTestFinished, test } from 'vitest';
 import type { AskedServer, Positions, QuestionsPolicy } from '../../../src/model/causal-reads.ts';
 import { openPositions } from '../../../src/positions/positions.ts';
 import { dialTcp } from '../../../src/proxy/connect/dial.ts';
+import { nodeSocket } from '../../../src/proxy/plain/plain-socket.ts';
 import { LOGIN_TOOLS } from '../../../src/proxy/login/own-logins.ts';
 import type { PositionEvent } from '../../../src/reports/position-events.ts';
 import { close, listen } from '../../support/sockets/listen.ts';
@@ -85,7 +86,7 @@ async function lab() {
       async () => {
         const { promise, resolve, reject } = Promise.withResolvers<Socket>();
         dialTcp(address, { clock: systemClock, timeoutMs: 5_000 }, (result) =>
-          result.kind === 'connected' ? resolve(result.socket) : reject(new Error(result.detail)),
+          result.kind === 'connected' ? resolve(nodeSocket(result.socket)) : reject(new Error(result.detail)),
         );
         return promise;
       },

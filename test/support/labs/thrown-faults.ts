@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/model/instant.ts';
 import { takeFault } from '../../../src/proxy/fault.ts';
+import { PlainSocket } from '../../../src/proxy/plain/plain-socket.ts';
 import { NodeHandle } from '../../../src/proxy/relay/direct/node-handle.ts';
 import type { ProxyEvent } from '../../../src/reports/events.ts';
 
@@ -47,7 +48,11 @@ export function unownedFaults(): ProxyEvent[] {
 }
 
 export function throwFaults(): Faults {
-  const own = { on: Socket.prototype.on, once: Socket.prototype.once, then: Promise.prototype.then };
+  const { then } = Promise.prototype;
+  const sockets = [Socket.prototype, PlainSocket.prototype].map((kind) => ({
+    kind,
+    own: { on: kind.on, once: kind.once },
+  }));
   const { readInto, whenWritten } = NodeHandle.prototype;
   const seen = new Set<string>();
   let armed: Chosen | undefined;
@@ -64,9 +69,9 @@ export function throwFaults(): Faults {
       schedule: (delayMs, run) => clock.schedule(delayMs, faulty('timer', run)),
     }),
     end: () => {
-      Object.assign(Socket.prototype, { on: own.on, once: own.once });
+      for (const { kind, own } of sockets) Object.assign(kind, own);
       Object.assign(NodeHandle.prototype, { readInto, whenWritten });
-      void Object.assign(Promise.prototype, { then: own.then });
+      void Object.assign(Promise.prototype, { then });
     },
   };
   const mayThrow = (site: string): void => {
@@ -89,12 +94,15 @@ export function throwFaults(): Faults {
     // Node's `off` knows a listener by this.
     return Object.assign(wrapped, { listener: run }) as unknown as One;
   }
-  for (const name of ['on', 'once'] as const) {
-    Object.assign(Socket.prototype, {
-      [name](this: Socket, event: string, listener: Run) {
-        return Reflect.apply(own[name], this, [event, faulty(event, listener)]) as Socket;
-      },
-    });
+  for (const { kind, own } of sockets) {
+    for (const name of ['on', 'once'] as const) {
+      const add: Run = own[name];
+      Object.assign(kind, {
+        [name](this: unknown, event: string, listener: Run) {
+          return Reflect.apply(add, this, [event, faulty(event, listener)]);
+        },
+      });
+    }
   }
   Object.assign(NodeHandle.prototype, {
     readInto(this: NodeHandle, buffer: Uint8Array, reader: { read(length: number): Uint8Array | undefined }) {
@@ -108,7 +116,7 @@ export function throwFaults(): Faults {
   void Object.assign(Promise.prototype, {
     then(this: Promise<unknown>, ...runs: readonly (Run | null | undefined)[]) {
       const faultyRuns = runs.map((run) => (run ? faulty('promise', run) : run));
-      return Reflect.apply(own.then, this, faultyRuns) as unknown;
+      return Reflect.apply(then, this, faultyRuns) as unknown;
     },
   });
   return faults;

@@ -1,10 +1,11 @@
 // A dial that ends with an encrypted connection: TCP, then TLS, with one deadline for both.
-import type { SecureContext } from 'node:tls';
 import type { Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import { nothing } from '../../../model/once.ts';
 import type { TlsFault } from '../../../model/tls-fault.ts';
 import type { Dial, DialResult } from '../../server.ts';
 import { scheduleAfterReads } from '../../socket.ts';
+import { nodeSocket } from '../../plain/plain-socket.ts';
 import { encryptServer, type EncryptOptions, type TlsFailure } from './encrypt-server.ts';
 import type { Trust } from './server-trust.ts';
 
@@ -51,7 +52,7 @@ export function tlsDial(dial: Dial, { name, trust, ...how }: TlsDialOptions): Di
     const expired = (): void => failed({ fault: 'timeout', detail: `no TLS within ${timeoutMs} ms` });
     const cancelDeadline = scheduleAfterReads(clock, timeoutMs, expired);
     leave = dial(address, limits, (result) => {
-      if (result.kind === 'connected') connected(result.socket);
+      if (result.kind === 'connected') connected(nodeSocket(result.socket));
       else finish(result);
     });
     return () => finish(undefined);

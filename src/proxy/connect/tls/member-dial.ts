@@ -10,6 +10,8 @@ import { nothing } from '../../../model/once.ts';
 import type { ProxyEvent } from '../../../reports/events.ts';
 import type { Dial, DialLimits, DialResult } from '../../server.ts';
 import { nodeTls } from '../../startup/tls-handshake.ts';
+import { nodeSocket } from '../../plain/plain-socket.ts';
+import type { ProxySocket } from '../../socket.ts';
 import { tlsDial } from './dial-tls.ts';
 import { ownCertificateFault, type TlsFailure } from './encrypt-server.ts';
 import { ServerTrust, type ServerTrustOptions } from './server-trust.ts';
@@ -39,7 +41,7 @@ export function memberConnect<OneServer>(
     (signal: AbortSignal): Promise<Socket> => {
       const { promise, resolve, reject } = Promise.withResolvers<Socket>();
       const abort = dial(server, { clock, timeoutMs: CONNECT_MS, bringsSecret }, (result) => {
-        if (result.kind === 'connected') resolve(result.socket);
+        if (result.kind === 'connected') resolve(nodeSocket(result.socket));
         else reject(new Error(result.detail));
       });
       const giveUp = (): void => {
@@ -84,7 +86,7 @@ export function memberDial(options: MemberDialOptions): MemberDial {
 }
 
 /** The socket keeps the listener, with what is in scope here, for the whole session. */
-function reportRefusal(socket: Socket, member: MemberName, onEvent: MemberDialOptions['onEvent']): void {
+function reportRefusal(socket: ProxySocket, member: MemberName, onEvent: MemberDialOptions['onEvent']): void {
   socket.once('error', (error) => {
     const failure = ownCertificateFault(error);
     if (failure !== undefined) onEvent(failedEvent(member, failure));

@@ -48,6 +48,11 @@ export class RelayPipes {
     onEvent({ kind: 'relay_chosen', isOn: this.#isOn, why });
   }
 
+  /** The self-test has passed: sockets may be plain. */
+  isOn(): boolean {
+    return this.#isOn;
+  }
+
   /** All sockets have one buffer: the bytes are copied at once. */
   readonly readFew: ReadFew = (socket, onBytes) =>
     this.#isOn && readOnce(socket, FEW, (bytes) => onBytes(Uint8Array.from(bytes)));

@@ -1,17 +1,19 @@
-// Proves at the start, over connections of this process to itself, that a direct pipe does what Node's streams do:
-// every byte once and in order, whatever stalls and however the bytes are cut; half-close both ways; resets both ways.
-// Never throws.
+// Proves at the start, over connections of this process to itself, that plain sockets and direct pipes do what Node's
+// sockets and streams do: every byte once and in order, whatever stalls and however the bytes are cut; half-close both
+// ways; resets both ways. Never throws.
 import { Buffer } from 'node:buffer';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../model/instant.ts';
 import type { Pipe } from '../stream-pipe.ts';
-import { SOCKET_OPTIONS, resetSocket } from '../../socket.ts';
+import { SOCKET_OPTIONS, resetSocket, type ProxySocket } from '../../socket.ts';
+import { PlainSocket } from '../../plain/plain-socket.ts';
 
 /** Opens a pipe between two connected sockets. Undefined: this Node does not have the internals. */
-export type OpenDirectPipe = (source: Socket, sink: Socket) => Pipe | undefined;
+export type OpenDirectPipe = (source: ProxySocket, sink: ProxySocket) => Pipe | undefined;
 
+const OTHER_INTERNALS = 'this version of Node has other internals';
 const LIMIT_MS = 3_000;
 /** Bytes of the pattern. No buffer's length is a multiple of it. */
 const PATTERN_BYTES = 65_521;
@@ -22,16 +24,25 @@ const TALKERS = 4;
 const WORDS = 48;
 
 interface Pair {
-  /** The accepted end, which is relayed to itself. */
-  readonly near: Socket;
+  /** The accepted end, a plain socket, which is relayed to itself. */
+  readonly near: ProxySocket;
   readonly pipe: Pipe;
-  readonly far: Socket;
+  /** A socket of Node, or a plain one. */
+  readonly far: ProxySocket;
   /**
-   * Receives for the far end. All pairs read into one buffer: otherwise Node would allocate 64 kB for each read, and
-   * the process would keep that memory.
+   * Receives for the far end. All those of Node read into one buffer: otherwise Node would allocate 64 kB for each
+   * read, and the process would keep that memory.
    */
   readonly ear: { hear: (bytes: Uint8Array) => void };
   readonly words: TestPattern;
+}
+
+/** Where the far ends connect to. */
+interface Listening {
+  readonly port: number;
+  onClient: (client: ProxySocket) => void;
+  /** All of the test. */
+  readonly sockets: ProxySocket[];
 }
 
 /** The far ends send parts of it. */
@@ -44,7 +55,7 @@ interface TestPattern {
 /** Resolves when all its sockets are closed: undefined when the test has passed, else the reason. */
 export async function testDirectPipes(openPipe: OpenDirectPipe, clock: Clock): Promise<string | undefined> {
   const server = createServer(SOCKET_OPTIONS);
-  const sockets: Socket[] = [];
+  const sockets: ProxySocket[] = [];
   const expired = Promise.withResolvers<string>();
   const cancelDeadline = clock.schedule(LIMIT_MS, () =>
     expired.resolve(`the self-test took longer than ${LIMIT_MS} ms`),
@@ -59,12 +70,12 @@ export async function testDirectPipes(openPipe: OpenDirectPipe, clock: Clock): P
   }
 }
 
-async function close(server: Server, sockets: readonly Socket[]): Promise<void> {
+async function close(server: Server, sockets: readonly ProxySocket[]): Promise<void> {
   const isClosed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
   const open = sockets.filter((socket) => !socket.closed);
-  const areClosed = Promise.all(open.map(closed));
+  const areClosed = Promise.all(open.map((socket) => happened(socket, 'close')));
   for (const socket of open) socket.destroy();
   await Promise.all([isClosed, areClosed]);
   // A server reports its close one turn before its handle is gone; the present turn counts too.
@@ -72,16 +83,21 @@ async function close(server: Server, sockets: readonly Socket[]): Promise<void> 
   await nextTurn();
 }
 
-async function run(server: Server, sockets: Socket[], openPipe: OpenDirectPipe): Promise<string | undefined> {
+async function run(server: Server, sockets: ProxySocket[], openPipe: OpenDirectPipe): Promise<string | undefined> {
   server.listen({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
+  const at = server.address();
+  if (at === null || typeof at !== 'object') throw new Error('no address');
+  const listening: Listening = { port: at.port, onClient: () => {}, sockets };
+  if (!PlainSocket.acceptAt(server, (client) => listening.onClient(client))) return OTHER_INTERNALS;
   const pairs: Pair[] = [];
   const words = wordsToSay();
   const room = Buffer.alloc(PATTERN_BYTES);
   for (let count = 0; count < TALKERS + 3; count += 1) {
-    const connected = await connectedPair(server, sockets, words, room);
+    // The first three talk much, and are reset.
+    const connected = await connectedPair(listening, count > 2 && count % 2 === 0, words, room);
     const pipe = openPipe(connected.near, connected.near);
-    if (pipe === undefined) return 'this version of Node has other internals';
+    if (pipe === undefined) return OTHER_INTERNALS;
     pairs.push({ ...connected, pipe });
   }
   const [copying, resetting, reset, ...talkers] = pairs;
@@ -101,34 +117,57 @@ function wordsToSay(): TestPattern {
 
 /** The first byte has been read already, as `data`. */
 async function connectedPair(
-  server: Server,
-  sockets: Socket[],
+  listening: Listening,
+  isFarPlain: boolean,
   words: TestPattern,
   room: Buffer,
 ): Promise<Omit<Pair, 'pipe'>> {
-  const at = server.address();
-  if (at === null || typeof at !== 'object') throw new Error('no address');
-  const accepted = Promise.withResolvers<Socket>();
-  server.once('connection', accepted.resolve);
-  const keep = (socket: Socket): void => void sockets.push(socket.on('error', () => {}));
-  server.once('connection', keep);
+  const accepted = Promise.withResolvers<ProxySocket>();
+  const keep = (socket: ProxySocket): void => void listening.sockets.push(socket.on('error', () => {}));
+  listening.onClient = (client) => {
+    keep(client);
+    accepted.resolve(client);
+  };
   const ear: Pair['ear'] = { hear: () => {} };
+  const far = isFarPlain ? plainEnd(listening, ear) : nodesEnd(listening, ear, room);
+  keep(far);
+  await Promise.race([happened(far, 'connect'), failureOf(far)]);
+  const near = await accepted.promise;
+  far.write(words.pattern.subarray(0, 1));
+  await new Promise<void>((resolve) => {
+    const received = (): void => {
+      near.off('data', received).pause();
+      resolve();
+    };
+    near.on('data', received);
+  });
+  return { near, far, ear, words };
+}
+
+function nodesEnd({ port }: Listening, ear: Pair['ear'], room: Buffer): ProxySocket {
   const callback = (length: number): boolean => {
     ear.hear(room.subarray(0, length));
     return true;
   };
-  const far = connect({ host: '127.0.0.1', port: at.port, ...SOCKET_OPTIONS, onread: { buffer: room, callback } });
-  keep(far);
-  const near = await Promise.race([accepted.promise, failureOf(far)]);
-  far.write(words.pattern.subarray(0, 1));
-  await once(near, 'data');
-  near.pause();
-  return { near, far, ear, words };
+  return connect({ host: '127.0.0.1', port, ...SOCKET_OPTIONS, onread: { buffer: room, callback } });
 }
 
-async function failureOf(socket: Socket): Promise<never> {
-  const [error] = await once(socket, 'error');
-  throw error;
+function plainEnd({ port }: Listening, ear: Pair['ear']): ProxySocket {
+  const socket = PlainSocket.connectTo('127.0.0.1', port);
+  if (socket === undefined) throw new Error(OTHER_INTERNALS);
+  return socket.on('data', (bytes) => ear.hear(bytes));
+}
+
+function failureOf(socket: ProxySocket): Promise<never> {
+  return new Promise((_, reject) => {
+    socket.on('error', reject);
+  });
+}
+
+function happened(socket: ProxySocket, event: 'close' | 'connect'): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once(event, resolve);
+  });
 }
 
 /** Sends one word after another there and back, each a little longer, then the end. */
@@ -142,7 +181,7 @@ async function talks(pair: Pair): Promise<boolean> {
     isSame &&= await Promise.race([saidBack(pair, words.pattern.subarray(0, 1 + word * word)), broken]);
   }
   far.end();
-  await Promise.all([closed(far), closed(near)]);
+  await Promise.all([happened(far, 'close'), happened(near, 'close')]);
   pipe.closed();
   return isSame;
 }
@@ -175,7 +214,7 @@ async function copies({ near, far, pipe, ear, words: { pattern, repeated } }: Pa
   far.end();
   await standstill(() => taken);
   far.resume();
-  await Promise.all([closed(far), closed(near)]);
+  await Promise.all([happened(far, 'close'), happened(near, 'close')]);
   pipe.closed();
   return isSame && received === pattern.length * TIMES;
 }
@@ -190,7 +229,7 @@ async function standstill(figure: () => number): Promise<void> {
   }
 }
 
-function echo(near: Socket, pipe: Pipe, onBytes: (bytes: Uint8Array) => void = () => {}): void {
+function echo(near: ProxySocket, pipe: Pipe, onBytes: (bytes: Uint8Array) => void = () => {}): void {
   near.on('end', () => pipe.whenFlushed(() => near.end()));
   const receive = (bytes: Uint8Array): void => {
     onBytes(bytes);
@@ -200,21 +239,14 @@ function echo(near: Socket, pipe: Pipe, onBytes: (bytes: Uint8Array) => void = (
 }
 
 /** True: the other end gets the reset, and both ends are closed then. */
-async function isTold({ near, far, pipe }: Pair, run: () => void, other: Socket): Promise<boolean> {
+async function isTold({ near, far, pipe }: Pair, run: () => void, other: ProxySocket): Promise<boolean> {
   pipe.start({ receive: () => {} });
   far.resume();
   let code: unknown;
-  other.on('error', (error: NodeJS.ErrnoException) => (code = error.code));
-  const bothClosed = Promise.all([closed(far), closed(near)]);
+  other.on('error', (error) => (code = 'code' in error ? error.code : undefined));
+  const bothClosed = Promise.all([happened(far, 'close'), happened(near, 'close')]);
   run();
   await bothClosed;
   pipe.closed();
   return code === 'ECONNRESET';
-}
-
-/** Resolves after an error too, where `once` would reject. */
-function closed(socket: Socket): Promise<void> {
-  return new Promise((resolve) => {
-    socket.on('close', () => resolve());
-  });
 }

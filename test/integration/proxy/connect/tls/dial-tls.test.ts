@@ -14,7 +14,8 @@ import { tlsDial } from '../../../../../src/proxy/connect/tls/dial-tls.ts';
 import { ServerTrust } from '../../../../../src/proxy/connect/tls/server-trust.ts';
 import { dialTcp } from '../../../../../src/proxy/connect/dial.ts';
 import type { Dial, DialResult } from '../../../../../src/proxy/server.ts';
-import { isTls, resetSocket } from '../../../../../src/proxy/socket.ts';
+import { nodeSocket } from '../../../../../src/proxy/plain/plain-socket.ts';
+import { isTls, resetSocket, type ProxySocket } from '../../../../../src/proxy/socket.ts';
 import { close, listen } from '../../../../support/sockets/listen.ts';
 import { watch } from '../../../../support/sockets/raw-client.ts';
 import { SSL_REQUEST } from '../../../../support/sockets/packets.ts';
@@ -118,7 +119,7 @@ function dialed(address: Address, base: Dial, ca: string | undefined, trust = aT
   return { results, abort, result: () => until('a result', () => results[0]) };
 }
 
-async function connected(dialing: ReturnType<typeof dialed>): Promise<Socket> {
+async function connected(dialing: ReturnType<typeof dialed>): Promise<ProxySocket> {
   const result = await dialing.result();
   if (result.kind !== 'connected') throw new Error(result.detail);
   return result.socket;
@@ -141,9 +142,9 @@ test.each([
   expect(isTls(socket)).toBe(true);
   await until('the handshake', () => secured?.alpnProtocol === 'postgresql');
   expect(secured?.servername).toBe(name);
-  socket.write('hello');
+  socket.write(Buffer.from('hello'));
   await until('the bytes', () => heard().toString() === 'hello');
-  const back = watch(socket);
+  const back = watch(nodeSocket(socket));
   secured?.write('and back');
   await until('the answer', () => back.received().toString() === 'and back');
   // Half-close is passed on.
@@ -161,7 +162,7 @@ test.each([
   'a server that closes the connection while the files are read is not waited for: direct %s',
   async (isDirect, detail) => {
     server.once('connection', (client) => client.end());
-    let socket: Socket | undefined;
+    let socket: ProxySocket | undefined;
     const base: Dial = (address, limits, onResult) =>
       toLoopback(address, limits, (result) => {
         if (result.kind === 'connected') socket = result.socket;
