@@ -46,8 +46,6 @@ export async function runApp(process: NodeJS.Process, clock: Clock, start: Param
     onTrouble: (why) => log.warn({ event: 'systemd_notify_failed' }, why),
   });
   process.on('SIGHUP', () => void onHangUp(app, log, reload, systemd));
-  // Loading leaves 4 MB. Later objects would lie between what is garbage now, and V8 would keep that memory.
-  collectGarbage();
   try {
     const started = await Promise.race([app.start(), asked.once]);
     if (started === ASKED) {
@@ -61,7 +59,8 @@ export async function runApp(process: NodeJS.Process, clock: Clock, start: Param
     }
     const onFault = (error: unknown): void => app.fault(error);
     process.on('uncaughtException', onFault).on('unhandledRejection', onFault);
-    // The garbage of the relay's self-test. No client waits: they are accepted in a later turn of the event loop.
+    // The start leaves 5 MB. Later objects would lie between what is garbage now, and V8 would keep that memory. No
+    // client waits: they are accepted in a later turn of the event loop.
     collectGarbage();
     systemd.started(app.complete());
     void app.complete().then(() => log.info({ event: 'ready' }, 'ready: the first round of probes is complete'));

@@ -19,7 +19,7 @@ export function cliParts(given: GivenParts = {}): CliParts {
     checkSeeds: unexpected,
     sandbox: { verbs: [], run: unexpected, ask: unexpected, sql: unexpected, config: unexpected },
     cluster: { openCluster: unexpected, now: () => new Date(), sleep: unexpected },
-    others: [branchCommands(branches), platformCommands(platform)],
+    others: () => Promise.resolve([branchCommands(branches), platformCommands(platform)]),
     version: '0',
     ...others,
   };
