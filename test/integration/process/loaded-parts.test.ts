@@ -33,7 +33,7 @@ const LARGE = ['crypto', 'http2', 'https', 'inspector', 'internal/deps/undici/un
 );
 
 /** For what is not configured, and for commands. */
-const LATE = /sandbox|console-server|control-branches|openapi|session-mover|mover|directory|document/;
+const LATE = /sandbox|console-server|control-branches|openapi|session-mover|mover|directory|document|commands/;
 
 test('an idle proxy has loaded what it needs', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-loaded-'));
