@@ -1,12 +1,18 @@
 // The code that an idle proxy has loaded is most of its memory: few files of the build, and none of Node's modules that
 // take megabytes. Those are loaded when they are needed.
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { flagsOf } from '../../bench/data-path/peers/pointsman-build.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import { MAIN } from '../../support/processes/program.ts';
+
+const run = promisify(execFile);
 
 /** Writes at the end what the process has loaded. */
 const NOTES_LOADED = `data:text/javascript,${encodeURIComponent(`
@@ -62,4 +68,12 @@ test('an idle proxy has loaded what it needs', async () => {
   expect(names.filter((name) => LATE.test(name))).toEqual([]);
   expect(modules).toContain('NativeModule http');
   expect(modules.filter((name) => LARGE.includes(name))).toEqual([]);
+});
+
+test('with the options of the first line, Node takes its own modules as they are compiled in its program', async () => {
+  const env = { NODE_DEBUG_NATIVE: 'CODE_CACHE' };
+  const { stdout, stderr } = await run(process.execPath, [...flagsOf(MAIN), MAIN, 'version'], { env });
+  const told = [...`${stdout}${stderr}`.matchAll(/Code cache of (\S+) .*is (accepted|rejected)/g)];
+  expect(told.map(([, name]) => name)).toContain('net');
+  expect(told.filter(([, , how]) => how === 'rejected').map(([, name]) => name)).toEqual([]);
 });
