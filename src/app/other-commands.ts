@@ -1,6 +1,6 @@
 // The commands of rooms that the room of the command line does not know.
 import { branchCommands } from '../branching/commands/branch-commands.ts';
-import type { DescribeCommands } from '../cli/program.ts';
+import type { DescribeCommands } from '../cli/parts.ts';
 import type { Clock } from '../model/instant.ts';
 import { platformCommands } from '../platform/platform-commands.ts';
 

@@ -8,7 +8,7 @@ import type { HealthcheckOptions } from './healthcheck.ts';
 import type { CliIo } from './io.ts';
 import { json } from './json.ts';
 import { describeIncidents } from './incidents/incident-commands.ts';
-import type { CliParts } from './program.ts';
+import type { CliParts } from './parts.ts';
 import { describeOperations } from './running-commands.ts';
 import { describeSandbox } from './sandbox.ts';
 import { describeSessions } from './sessions/session-commands.ts';

@@ -3,13 +3,12 @@
 import { CommanderError, Option } from 'commander';
 import { CliCommand } from './cli-command.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
-import type { ClusterParts } from './cluster/cluster-context.ts';
 import { CommandEnd } from './command-end.ts';
 import { STANDARD_INPUT } from '../config/source/read-file.ts';
 import { configFor, load, type ConfigOptions } from './configuration.ts';
 import { helpWithin } from './help-text.ts';
-import { EXIT, type CliIo, type RunApp, type SandboxParts } from './io.ts';
-import type { CheckSeeds } from './live-check.ts';
+import { EXIT, type CliIo } from './io.ts';
+import type { CliParts } from './parts.ts';
 import { withOwnNames } from './patronictl-names.ts';
 
 const EXAMPLES = `
@@ -30,20 +29,6 @@ An environment variable overrides a value of the file: POINTSMAN_PROBE_INTERVAL 
 Exit codes: 0 success, 1 runtime failure, 2 wrong usage or configuration, 130 ended by Ctrl-C.`;
 
 const RUN = 'run';
-
-/** Adds commands to the program. Their code is loaded when they are used. */
-export type DescribeCommands = (program: CliCommand, io: CliIo) => void;
-
-export interface CliParts {
-  readonly runApp: RunApp;
-  readonly checkSeeds: CheckSeeds;
-  readonly sandbox: SandboxParts;
-  readonly cluster: ClusterParts;
-  /** The commands of rooms that this one does not know. */
-  readonly others: () => Promise<readonly DescribeCommands[]>;
-  /** The program's version, without a leading v. */
-  readonly version: string;
-}
 
 /** Runs the command in `argv`, the arguments after `pointsman`. Resolves with the exit code; never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts): Promise<number> {

@@ -34,14 +34,12 @@ function text<T>(
   parse: (written: string) => ParsedText<T>,
   meta: ValueNotes = { written: 'text' },
 ): z.ZodPipe<z.ZodString, z.ZodTransform<T, string>> {
-  const schema = z
-    .string({ error: (issue) => notA(expected, issue.input) })
-    .transform((written, context) => {
-      const parsed = parse(written);
-      if (parsed.kind === 'ok') return parsed.value;
-      context.addIssue({ code: 'custom', message: parsed.message });
-      return z.NEVER;
-    });
+  const schema = z.string({ error: (issue) => notA(expected, issue.input) }).transform((written, context) => {
+    const parsed = parse(written);
+    if (parsed.kind === 'ok') return parsed.value;
+    context.addIssue({ code: 'custom', message: parsed.message });
+    return z.NEVER;
+  });
   return noted(schema, { ...meta });
 }
 

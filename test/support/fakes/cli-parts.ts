@@ -1,7 +1,7 @@
 // The program’s side of the command line, for tests of commands. A part that a test does not give rejects.
 import { branchCommands } from '../../../src/branching/commands/branch-commands.ts';
 import type { BranchParts } from '../../../src/branching/commands/branch-context.ts';
-import type { CliParts } from '../../../src/cli/program.ts';
+import type { CliParts } from '../../../src/cli/parts.ts';
 import { platformCommands } from '../../../src/platform/platform-commands.ts';
 import type { PlatformParts } from '../../../src/platform/platform-context.ts';
 
