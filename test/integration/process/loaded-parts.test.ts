@@ -1,9 +1,9 @@
 // The code that an idle proxy has loaded is most of its memory: few files of the build, and none of Node's modules that
 // take megabytes. Those are loaded when they are needed.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -32,7 +32,7 @@ const NOTES_LOADED = `data:text/javascript,${encodeURIComponent(`
 const written = z.object({ files: z.array(z.string()), modules: z.array(z.string()) });
 
 /** More of them, and V8 optimizes the code that resolves their paths: 5 MB for the pages of its optimizing compiler. */
-const MOST_FILES = 12;
+const MOST_FILES = 10;
 
 const LARGE = ['crypto', 'http2', 'https', 'inspector', 'internal/deps/undici/undici', 'tls', 'worker_threads'].map(
   (name) => `NativeModule ${name}`,
@@ -76,4 +76,12 @@ test('with the options of the first line, Node takes its own modules as they are
   const told = [...`${stdout}${stderr}`.matchAll(/Code cache of (\S+) .*is (accepted|rejected)/g)];
   expect(told.map(([, name]) => name)).toContain('net');
   expect(told.filter(([, , how]) => how === 'rejected').map(([, name]) => name)).toEqual([]);
+});
+
+test('the build has made the schema of the file, the same as that of the sources', async () => {
+  const { stdout } = await run(process.execPath, [MAIN, 'config', 'schema']);
+  expect(stdout).toBe(readFileSync('config/pointsman.schema.json', 'utf8'));
+  const files = readdirSync(dirname(MAIN)).filter((name) => name.startsWith('start-') && name.endsWith('.js'));
+  const makers = files.filter((name) => /= toJSONSchema\(/.test(readFileSync(join(dirname(MAIN), name), 'utf8')));
+  expect(makers).toEqual([]);
 });
