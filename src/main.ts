@@ -1,9 +1,8 @@
-#!/usr/bin/env -S node --max-semi-space-size=4 --liftoff-only --expose-gc
+#!/usr/bin/env -S node --max-semi-space-size=4
 // The program `pointsman`: checks Node's version, then loads the command line. An old Node reads this file alone, so it
 // keeps to the syntax of Node 12 and imports nothing before the check.
 //
-// The flags of the first line save memory. They keep V8's young generation small (it would grow beyond 100 MB), compile
-// undici's WebAssembly parser in the way that takes 9 MB less, and allow one garbage collection after the start.
+// The flag of the first line saves memory: V8's young generation stays small. It would grow beyond 100 MB.
 
 /** As in `engines` of the manifest. */
 const NEEDED_MAJOR = 24;

@@ -1,14 +1,13 @@
 // The command line: gives the commands what they need of the process and of the other rooms.
 import { setTimeout } from 'node:timers/promises';
-import { branchCommands } from '../branching/commands/branch-commands.ts';
 import { checkSeeds } from './check-seeds.ts';
 import { createClusterAccess } from './cluster-access.ts';
 import { commandOutput, type CommandOutput } from './command-output.ts';
 import type { CliIo, SandboxParts } from '../cli/io.ts';
 import type { Clock } from '../model/instant.ts';
-import { runCli, type CliParts } from '../cli/program.ts';
+import type { CliParts } from '../cli/parts.ts';
+import { runCli } from '../cli/program.ts';
 import { version } from './package.ts';
-import { platformCommands } from '../platform/platform-commands.ts';
 import { runApp } from './run-app.ts';
 import { TRAFFIC, VERBS } from '../sandbox/console/verb-list.ts';
 import type { Terminal } from '../sandbox/console/sandbox-screen.ts';
@@ -30,20 +29,7 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
       now: () => new Date(),
       sleep: async (ms) => setTimeout(ms),
     },
-    others: [
-      branchCommands({
-        openSource: async (source) => {
-          const { createBranchControl } = await import('../branching/control-branches.ts');
-          return createBranchControl(source, { clock, random: Math.random });
-        },
-      }),
-      platformCommands({
-        openPlatform: async (policy) => {
-          const { createPlatformClient } = await import('../platform/client/client.ts');
-          return createPlatformClient({ policy, clock, random: Math.random });
-        },
-      }),
-    ],
+    others: async () => (await import('./other-commands.ts')).otherCommands(clock),
     version,
   };
   const code = await finish(await runCli(process.argv.slice(2), io, parts));

@@ -3,11 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 
 const manifest = createRequire(import.meta.url).resolve('pointsman/package.json');
 
-export const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(manifest, 'utf8')));
+export const { version }: { readonly version: string } = JSON.parse(readFileSync(manifest, 'utf8'));
 
 /** `npm run build:page` and `npm run build` make it. */
 export const pageDirectory = join(dirname(manifest), 'dist', 'page');

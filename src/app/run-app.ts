@@ -4,6 +4,7 @@ import { EXIT, type Reload, type RunApp } from '../cli/io.ts';
 import type { Config } from '../config/config.ts';
 import { formatProblems } from '../config/fault.ts';
 import { durationText } from '../core/describe.ts';
+import { collectGarbage, compileOnce } from './engine.ts';
 import type { Clock } from '../model/instant.ts';
 import { readOpenFiles } from './open-files.ts';
 import { version } from './package.ts';
@@ -19,6 +20,7 @@ const ASKED = Symbol('asked to end');
 /** `process`: that of the program. */
 export async function runApp(process: NodeJS.Process, clock: Clock, start: Parameters<RunApp>[0]): Promise<number> {
   const { config, warnings, file, reload } = start;
+  compileOnce();
   const asked = listenForEnd(process);
   const { log: own, access, flush, dropped } = openLog(process, config.log);
   const inherited = passedSockets(process.env, process.pid);
@@ -46,8 +48,6 @@ export async function runApp(process: NodeJS.Process, clock: Clock, start: Param
     onTrouble: (why) => log.warn({ event: 'systemd_notify_failed' }, why),
   });
   process.on('SIGHUP', () => void onHangUp(app, log, reload, systemd));
-  // Loading leaves 4 MB. Later objects would lie between what is garbage now, and V8 would keep that memory.
-  collectGarbage();
   try {
     const started = await Promise.race([app.start(), asked.once]);
     if (started === ASKED) {
@@ -61,7 +61,8 @@ export async function runApp(process: NodeJS.Process, clock: Clock, start: Param
     }
     const onFault = (error: unknown): void => app.fault(error);
     process.on('uncaughtException', onFault).on('unhandledRejection', onFault);
-    // The garbage of the relay's self-test. No client waits: they are accepted in a later turn of the event loop.
+    // The start leaves 5 MB. Later objects would lie between what is garbage now, and V8 would keep that memory. No
+    // client waits: they are accepted in a later turn of the event loop.
     collectGarbage();
     systemd.started(app.complete());
     void app.complete().then(() => log.info({ event: 'ready' }, 'ready: the first round of probes is complete'));
@@ -77,11 +78,6 @@ export async function runApp(process: NodeJS.Process, clock: Clock, start: Param
     systemd.end();
     await flush();
   }
-}
-
-/** V8 would do it much later, in a pause of about 50 ms while clients wait. */
-function collectGarbage(): void {
-  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 function logStarting(log: Log, process: NodeJS.Process, { cluster }: Config, file: string | undefined): void {

@@ -1,5 +1,5 @@
 // The commands of this room: skills, agents and a page for agents, and what happens to incidents on a platform.
-import type { DescribeCommands } from '../cli/program.ts';
+import type { DescribeCommands } from '../cli/parts.ts';
 import { describeAgent } from './agent/agent-commands.ts';
 import { describeComputer } from './computer/computer-commands.ts';
 import { describeUploads } from './incident/upload-commands.ts';

@@ -115,6 +115,27 @@ describeUnless(whyNoSystemd(), 'under a real systemd', () => {
     expect(await machine.must('stat', '-c', '%a', '/var/lib/private/pointsman')).toBe('755\n');
   });
 
+  test('with the lines of the unit that are off, the compiled program is kept for the next start', async () => {
+    const unit = await readFile(new URL(SERVICE, UNITS), 'utf8');
+    const lines = [...unit.matchAll(/^#((?:CacheDirectory|Environment=NODE_COMPILE_CACHE).*)$/gm)].map(
+      ([, line]) => line,
+    );
+    expect(lines).toHaveLength(3);
+    const told = 'Environment=NODE_DEBUG_NATIVE=COMPILE_CACHE';
+    await using kept = await override(['[Service]', ...lines, told, ''].join('\n'));
+    void kept;
+    await configure();
+    const accepted = /cache for .*start-command-line-index\.js.* was accepted/;
+    await machine.must('systemctl', 'start', SERVICE);
+    expect(await journal()).not.toMatch(accepted);
+    await machine.must('systemctl', 'stop', SERVICE);
+    expect(await machine.must('stat', '-L', '-c', '%a', '/var/cache/pointsman')).toBe('700\n');
+    const files = await machine.must('find', '-L', '/var/cache/pointsman', '-type', 'f', '-printf', '%m\n');
+    expect(new Set(files.trim().split('\n'))).toEqual(new Set(['600']));
+    await machine.must('systemctl', 'start', SERVICE);
+    expect(await journal()).toMatch(accepted);
+  });
+
   test('a reload applies a valid file, and prints what is wrong with another one', async () => {
     await configure();
     await machine.must('systemctl', 'start', SERVICE);

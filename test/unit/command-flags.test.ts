@@ -17,6 +17,6 @@ test('the image starts the command with the options of its first line', () => {
   const dockerfile = readFileSync('Dockerfile', 'utf8');
   const entrypoint = /^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? '[]';
   expect(JSON.parse(entrypoint)).toEqual(['/usr/local/bin/node', ...flags, '/app/dist/main.js']);
-  // V8 rejects compiled code from other options.
+  // V8 rejects compiled code from other options, if they change its code.
   expect(dockerfile).toContain(`node ${flags.join(' ')} dist/main.js version`);
 });

@@ -1,16 +1,15 @@
 // No program loads these rooms at its start. `branches`, with the requests that need a key (`http`), is imported when
-// branches are configured, or by their commands; `platform` by commands alone; the sources of verifiers with the first
-// move of a session.
+// branches are configured, or by their commands; `platform` and `branching` by commands alone; the sources of verifiers
+// with the first move of a session. Nor does a proxy load the description of any command but `run`.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const SRC = new URL('../../src/', import.meta.url).pathname;
 
-/** All but the commands of `platform` and `branching`, as the command line shows them. */
 const LATE = new RegExp(
-  String.raw`^branches/|^http/(?:request|excerpt|secret-files)\.ts$|^verifiers/.*-source|` +
-    String.raw`^(?:platform|branching)/(?!.*(?:-commands|message-options)\.ts$)`,
+  String.raw`^(?:branches|platform|branching)/|^cli/.*commands\.ts$|` +
+    String.raw`^http/(?:request|excerpt|secret-files)\.ts$|^verifiers/.*-source`,
 );
 
 /** Imports that are executed with the file. */
@@ -44,5 +43,5 @@ test('no room imports the rooms platform and branching', () => {
     /(?:from |import\()'(?:\.\.\/)+(?:platform|branching)\//.test(readFileSync(join(SRC, file), 'utf8')),
   );
   // It gives their commands to the command line. The sandbox has a folder of that name.
-  expect(users.filter((file) => !file.startsWith('sandbox/'))).toEqual(['app/command-line.ts']);
+  expect(users.filter((file) => !file.startsWith('sandbox/'))).toEqual(['app/other-commands.ts']);
 });

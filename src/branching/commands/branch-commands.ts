@@ -3,7 +3,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { duration, LOCATION, type CliCommand } from '../../cli/cli-command.ts';
 import type { CliIo } from '../../cli/io.ts';
-import type { DescribeCommands } from '../../cli/program.ts';
+import type { DescribeCommands } from '../../cli/parts.ts';
 import type { BranchOptions, BranchParts } from './branch-context.ts';
 import { ENDPOINT_TYPES, type EndpointType } from '../../model/branch.ts';
 import type { CreateOptions } from './create.ts';

@@ -1,6 +1,7 @@
 // A key of the file together with its description. The reference page, the commented example and the schema for editors
 // are generated from the descriptions, so a key is explained in one place.
 import type { z } from 'zod';
+import { noted } from './noted.ts';
 
 export interface KeyNotes {
   /** As it would be written in the file. */
@@ -15,5 +16,5 @@ export interface KeyNotes {
 
 /** `schema` with its description. Line breaks in `text` do not count. */
 export function key<T extends z.ZodType>(schema: T, text: string, notes: KeyNotes = {}): T {
-  return schema.meta({ description: text.replaceAll(/\s+/g, ' ').trim(), ...notes });
+  return noted(schema, { description: text.replaceAll(/\s+/g, ' ').trim(), ...notes });
 }

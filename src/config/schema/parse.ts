@@ -15,9 +15,12 @@ export interface ParseResult {
   readonly leftOut: readonly Path[];
 }
 
+/** No code is generated for each schema, which takes longer than to parse one file without it. */
+const ONCE = { jitless: true };
+
 /** Parses. Where parts are wrong it parses again without them, so that the rules are checked in the same run. */
 export function parse(tree: Tree): ParseResult {
-  const first = fileSchema.safeParse(tree, { error: wording });
+  const first = fileSchema.safeParse(tree, { error: wording, ...ONCE });
   if (first.success) return { parsed: first.data, faults: [], leftOut: [] };
   const faults = first.error.issues.flatMap((issue) => faultsOf(issue, []));
   const leftOut = faults.map(({ paths: [path] }) => path.slice(0, 2));
@@ -27,7 +30,7 @@ export function parse(tree: Tree): ParseResult {
     if (key === undefined || !isTree(parent)) delete rest[section];
     else delete parent[key];
   }
-  const second = fileSchema.safeParse(withDefaults(rest));
+  const second = fileSchema.safeParse(withDefaults(rest), ONCE);
   return { parsed: second.success ? second.data : undefined, faults, leftOut };
 }
 

@@ -1,10 +1,10 @@
 // The schema seen from outside: the keys and the notes about them. Suggestions, the names of environment variables, the
 // reference and the examples are made from it.
-import { z } from 'zod';
+import type { z } from 'zod';
 import { closest } from '../closest.ts';
 import { formatPath, type Path } from '../fault.ts';
 import { childOf, isTree, type Tree } from '../source/tree.ts';
-import { fileSchema } from './file-schema.ts';
+import { fileJsonSchema } from './file-json-schema.ts';
 import type { KeyNotes } from './key.ts';
 
 /** The part of JSON Schema that the file's schema uses, with our own notes. */
@@ -24,7 +24,7 @@ export interface Shape {
   readonly schema: JsonSchema;
 }
 
-export const fileShape = toShape(z.toJSONSchema(fileSchema, { io: 'input' }));
+export const fileShape = toShape(fileJsonSchema);
 
 function toShape(schema: JsonSchema): Shape {
   const child = (one: boolean | JsonSchema | undefined): Shape | undefined =>

@@ -16,6 +16,7 @@ import {
 import type { ParsedText } from './address.ts';
 import { closest } from '../closest.ts';
 import { formatDuration, parseDuration } from './duration.ts';
+import { noted } from './noted.ts';
 
 /** In characters. */
 export const LEAST_SECRET = 16;
@@ -33,15 +34,13 @@ function text<T>(
   parse: (written: string) => ParsedText<T>,
   meta: ValueNotes = { written: 'text' },
 ): z.ZodPipe<z.ZodString, z.ZodTransform<T, string>> {
-  return z
-    .string({ error: (issue) => notA(expected, issue.input) })
-    .transform((written, context) => {
-      const parsed = parse(written);
-      if (parsed.kind === 'ok') return parsed.value;
-      context.addIssue({ code: 'custom', message: parsed.message });
-      return z.NEVER;
-    })
-    .meta({ ...meta });
+  const schema = z.string({ error: (issue) => notA(expected, issue.input) }).transform((written, context) => {
+    const parsed = parse(written);
+    if (parsed.kind === 'ok') return parsed.value;
+    context.addIssue({ code: 'custom', message: parsed.message });
+    return z.NEVER;
+  });
+  return noted(schema, { ...meta });
 }
 
 /** `expected an address such as 127.0.0.1:6432, not a list` */
@@ -179,16 +178,18 @@ export const userName = matching('a user name without a colon', /^[^:\p{Cc}]+$/u
 
 /** A duration of at least `leastMs`, as milliseconds. */
 export function duration(leastMs: number): z.ZodType<number, string | number> {
-  return writtenDuration('a duration such as 250ms, 5s or 1h')
-    .transform((value, context) => readDuration(value, leastMs, context))
-    .meta(durationNotes('duration', leastMs, DURATION));
+  const schema = writtenDuration('a duration such as 250ms, 5s or 1h').transform((value, context) =>
+    readDuration(value, leastMs, context),
+  );
+  return noted(schema, durationNotes('duration', leastMs, DURATION));
 }
 
 /** Likewise, or `off`. */
 export function durationOrOff(leastMs: number): z.ZodType<number | 'off', string | number> {
-  return writtenDuration('a duration such as 30m or 1h, or off')
-    .transform((value, context) => (value === 'off' ? value : readDuration(value, leastMs, context)))
-    .meta(durationNotes('duration or off', leastMs, `${DURATION}|off`));
+  const schema = writtenDuration('a duration such as 30m or 1h, or off').transform((value, context) =>
+    value === 'off' ? value : readDuration(value, leastMs, context),
+  );
+  return noted(schema, durationNotes('duration or off', leastMs, `${DURATION}|off`));
 }
 
 const DURATION = String.raw`0|\d+(?:\.\d+)?(?:ms|s|m|min|h|d)`;
@@ -268,7 +269,7 @@ export function choice<const T extends string>(
 
 /** One of `options`, in capitals or not. */
 export function anyCase<const T extends string>(options: readonly [T, ...T[]]): z.ZodType<T> {
-  return z.preprocess(lowerCase, choice(options)).meta({ enum: [...options] });
+  return noted(z.preprocess(lowerCase, choice(options)), { enum: [...options] });
 }
 
 function lowerCase(value: unknown): unknown {

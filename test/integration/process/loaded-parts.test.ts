@@ -1,12 +1,18 @@
 // The code that an idle proxy has loaded is most of its memory: few files of the build, and none of Node's modules that
 // take megabytes. Those are loaded when they are needed.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { flagsOf } from '../../bench/data-path/peers/pointsman-build.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import { MAIN } from '../../support/processes/program.ts';
+
+const run = promisify(execFile);
 
 /** Writes at the end what the process has loaded. */
 const NOTES_LOADED = `data:text/javascript,${encodeURIComponent(`
@@ -26,14 +32,14 @@ const NOTES_LOADED = `data:text/javascript,${encodeURIComponent(`
 const written = z.object({ files: z.array(z.string()), modules: z.array(z.string()) });
 
 /** More of them, and V8 optimizes the code that resolves their paths: 5 MB for the pages of its optimizing compiler. */
-const MOST_FILES = 12;
+const MOST_FILES = 10;
 
 const LARGE = ['crypto', 'http2', 'https', 'inspector', 'internal/deps/undici/undici', 'tls', 'worker_threads'].map(
   (name) => `NativeModule ${name}`,
 );
 
 /** For what is not configured, and for commands. */
-const LATE = /sandbox|console-server|control-branches|openapi|session-mover|mover|directory|document/;
+const LATE = /sandbox|console-server|control-branches|openapi|session-mover|mover|directory|document|commands/;
 
 test('an idle proxy has loaded what it needs', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-loaded-'));
@@ -62,4 +68,20 @@ test('an idle proxy has loaded what it needs', async () => {
   expect(names.filter((name) => LATE.test(name))).toEqual([]);
   expect(modules).toContain('NativeModule http');
   expect(modules.filter((name) => LARGE.includes(name))).toEqual([]);
+});
+
+test('with the options of the first line, Node takes its own modules as they are compiled in its program', async () => {
+  const env = { NODE_DEBUG_NATIVE: 'CODE_CACHE' };
+  const { stdout, stderr } = await run(process.execPath, [...flagsOf(MAIN), MAIN, 'version'], { env });
+  const told = [...`${stdout}${stderr}`.matchAll(/Code cache of (\S+) .*is (accepted|rejected)/g)];
+  expect(told.map(([, name]) => name)).toContain('net');
+  expect(told.filter(([, , how]) => how === 'rejected').map(([, name]) => name)).toEqual([]);
+});
+
+test('the build has made the schema of the file, the same as that of the sources', async () => {
+  const { stdout } = await run(process.execPath, [MAIN, 'config', 'schema']);
+  expect(stdout).toBe(readFileSync('config/pointsman.schema.json', 'utf8'));
+  const files = readdirSync(dirname(MAIN)).filter((name) => name.startsWith('start-') && name.endsWith('.js'));
+  const makers = files.filter((name) => /= toJSONSchema\(/.test(readFileSync(join(dirname(MAIN), name), 'utf8')));
+  expect(makers).toEqual([]);
 });
