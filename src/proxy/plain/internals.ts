@@ -36,7 +36,8 @@ export interface EndPoint {
   port?: number;
 }
 
-interface Request {
+/** One call whose end comes later. `status`: 0 or a negative errno. */
+export interface Request {
   oncomplete: (status: number) => void;
 }
 

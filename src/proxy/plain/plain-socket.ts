@@ -1,7 +1,6 @@
 // A TCP connection without Node's streams: it reads, writes and ends on the handle itself, for a session's whole life.
 // To the proxy it is what a socket of Node with `SOCKET_OPTIONS` is; the same tests hold for both. Node's streams take
 // a fifth of a short session's processor time, most of it for ticks and objects that a relay has no use for.
-import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import { Socket, type Server } from 'node:net';
 import { SOCKET_OPTIONS, type ProxySocket } from '../socket.ts';
@@ -13,6 +12,7 @@ import {
   lastRead,
   tryWrite,
   type EndPoint,
+  type Request,
   type TcpHandle,
 } from './internals.ts';
 
@@ -33,7 +33,7 @@ const IS_CLOSED = 1;
 const NOT_CONNECTED = -107;
 
 /** All plain sockets are read into it, and what came is copied at once. */
-const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
+const SHARED = new Uint8Array(64 * 1024);
 
 /** One for all handles. */
 interface OwnedHandle extends TcpHandle {
@@ -171,7 +171,7 @@ export class PlainSocket extends EventEmitter<SocketEvents> implements ProxySock
 
   /** Called by its handle only. */
   hasRead(length: number): void {
-    if (length > 0) return void this.push(Uint8Array.from(SHARED.subarray(0, length)));
+    if (length > 0) return void this.push(SHARED.slice(0, length));
     if (length === 0) return undefined;
     this.#readStop();
     if (length !== END) return this.destroy(errnoFault('read', length));
@@ -242,7 +242,7 @@ export class PlainSocket extends EventEmitter<SocketEvents> implements ProxySock
     return node;
   }
 
-  #connect(request: { oncomplete: (status: number) => void }, host: string, port: number): void {
+  #connect(request: Request, host: string, port: number): void {
     this.connecting = true;
     request.oncomplete = (status) => {
       if (this.destroyed) return undefined;
@@ -252,8 +252,8 @@ export class PlainSocket extends EventEmitter<SocketEvents> implements ProxySock
       return void this.emit('connect');
     };
     const error = host.includes(':')
-      ? this._handle?.connect6(Object(request), host, port)
-      : this._handle?.connect(Object(request), host, port);
+      ? this._handle?.connect6(request, host, port)
+      : this._handle?.connect(request, host, port);
     if (error !== undefined && error !== 0) queueMicrotask(() => this.destroy(errnoFault('connect', error)));
   }
 
