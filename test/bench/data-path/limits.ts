@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { descriptorBudget } from '../../../src/proxy/accept/descriptor-limit.ts';
 
-/** Of Pointsman, before it listens. It has about 25. */
+/** Pointsman has about 25 files open before it listens. */
 const FILES_OF_ITS_OWN = 40;
 
 /** `others`: sessions beside them. Pointsman keeps the largest reserve, so the other proxies have room for as many. */

@@ -1,7 +1,7 @@
-// One direction of a relay past Node's streams. Bytes are read into a buffer and shown to the receiver. Many are written
-// from the same buffer, few from a copy, because all sessions read into one small buffer. While the kernel has not
-// taken a write, nothing is read. Small writes may wait for the end of the turn (`write-batch.ts`). README.md has the
-// states, and what this class relies on.
+// One direction of a relay past Node's streams. Bytes are read into a buffer and shown to the receiver. Many bytes are
+// written from the same buffer, few from a copy, because all sessions read into one small buffer. While the kernel has
+// not taken a write, nothing is read. Small writes may wait for the end of the turn (`write-batch.ts`). README.md has
+// the states, and what this class relies on.
 import { keepingStep } from '../../fault.ts';
 import type { PipeEnd, HandleSink } from './node-handle.ts';
 import { StreamPipe, type Pipe, type Receiver } from '../stream-pipe.ts';

@@ -32,7 +32,7 @@ export class ReadBuffer {
   }
 }
 
-/** Of all sessions, so it has a view of each length. */
+/** All sessions use it, so it has a view of each length. */
 class SharedBuffer extends ReadBuffer {
   /** By length. */
   readonly #views: Uint8Array[] = [];
