@@ -4,7 +4,7 @@
 import type { ProxySocket } from '../socket.ts';
 
 export interface Receiver {
-  /** The receiver may use the bytes until it returns, or until they are written if it sends them. */
+  /** The receiver may use the bytes until it returns. It may send them: the pipe keeps what it has to write later. */
   receive(bytes: Uint8Array): void;
 }
 

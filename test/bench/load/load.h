@@ -39,6 +39,8 @@ typedef struct {
 
 // The type of the next message that ends before `end`, or 0; `at` moves behind the message.
 int next_message(framer *frame, const uint8_t **at, const uint8_t *end);
+// Ends the program with the text of an error: the message of `frame`, which ends at `at` in bytes read from `begin` on.
+void fail_with_error(const char *what, const framer *frame, const uint8_t *begin, const uint8_t *at) __attribute__((noreturn));
 
 size_t make_startup(uint8_t *into, const char *user, const char *database);
 // A valid SQL query of `length` bytes in all. The tiny backend selects its answer by the verb: select, values, rows, table.

@@ -30,7 +30,7 @@ static bool hear(asking *session) {
   const uint8_t *at = buffer;
   bool is_whole = false;
   for (int type; (type = next_message(&session->frame, &at, buffer + size)) != 0;) {
-    if (type == 'E') fail_with("ping-pong", "an error from the server");
+    if (type == 'E') fail_with_error("ping-pong", &session->frame, buffer, at);
     is_whole |= type == 'Z';
   }
   return is_whole;

@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -45,6 +46,17 @@ int next_message(framer *frame, const uint8_t **at, const uint8_t *end) {
     }
   }
   return 0;
+}
+
+void fail_with_error(const char *what, const framer *frame, const uint8_t *begin, const uint8_t *at) {
+  char text[1024] = "an error from the server";
+  size_t here = (size_t)(at - begin), length = u32_at(frame->head + 1) - 4, used = 0;
+  // The text is not at hand when the message began in an earlier read.
+  const uint8_t *field = here < length ? at : at - length;
+  for (const uint8_t *end; field < at && (end = memchr(field, 0, (size_t)(at - field))) != NULL && used < sizeof text; field = end + 1)
+    if (*field != 0 && strchr("SCMD", *field) != NULL)
+      used += (size_t)snprintf(text + used, sizeof text - used, used == 0 ? "%s" : " - %s", (const char *)field + 1);
+  fail_with(what, text);
 }
 
 size_t make_message(uint8_t *into, char type, size_t length) {
@@ -133,7 +145,7 @@ void wait_for_ready(int fd, int left) {
     if (size == 0) fail_with("session", "ended by the server");
     const uint8_t *at = buffer;
     for (int type; (type = next_message(&frame, &at, buffer + size)) != 0;) {
-      if (type == 'E') fail_with("session", "an error from the server");
+      if (type == 'E') fail_with_error("session", &frame, buffer, at);
       left -= type == 'Z';
     }
   }

@@ -1,6 +1,7 @@
-// One direction of a relay past Node's streams. Bytes are read into a buffer, shown to the receiver, and written from
-// the same buffer. While the kernel has not taken a write, nothing is read. Small writes may wait for the end of the
-// turn (`write-batch.ts`). README.md has the states, and what this class relies on.
+// One direction of a relay past Node's streams. Bytes are read into a buffer and shown to the receiver. Many bytes are
+// written from the same buffer, few from a copy, because all sessions read into one small buffer. While the kernel has
+// not taken a write, nothing is read. Small writes may wait for the end of the turn (`write-batch.ts`). README.md has
+// the states, and what this class relies on.
 import { keepingStep } from '../../fault.ts';
 import type { PipeEnd, HandleSink } from './node-handle.ts';
 import { StreamPipe, type Pipe, type Receiver } from '../stream-pipe.ts';
@@ -48,7 +49,8 @@ export class DirectPipe implements Pipe, HandleSink {
 
   send(bytes: Uint8Array): void {
     const buffer = this.#buffer;
-    if (buffer === undefined) return this.#stream().send(bytes);
+    // Node's stream may keep the bytes for later.
+    if (buffer === undefined) return this.#stream().send(readBuffers.isShared(bytes) ? Uint8Array.from(bytes) : bytes);
     this.flush();
     // Behind a read that filled its buffer there is more, which libuv reads at once.
     const isSmall = bytes === this.#shown && !buffer.isLarge && bytes.length < buffer.bytes.length;
@@ -106,7 +108,7 @@ export class DirectPipe implements Pipe, HandleSink {
     this.#buffer = undefined;
     this.#batched = undefined;
     const { socket } = this.#source;
-    // Another buffer: bytes of the old one may still wait at the sink.
+    // Bytes of a large one may still wait at the sink.
     const buffer = readBuffers.small();
     const read = (length: number): undefined => {
       if (!socket.push(Uint8Array.from(buffer.filled(length)))) this.#source.pause();
@@ -153,7 +155,10 @@ export class DirectPipe implements Pipe, HandleSink {
   }
 
   #write(bytes: Uint8Array): void {
-    if (!this.#sink.write(bytes)) this.#stopReading();
+    const isShared = readBuffers.isShared(bytes);
+    if (this.#sink.write(isShared ? readBuffers.out(bytes) : bytes)) return;
+    if (isShared) readBuffers.outWaits();
+    this.#stopReading();
   }
 
   #stopReading(): void {

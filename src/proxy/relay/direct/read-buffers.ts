@@ -1,5 +1,6 @@
-// Owns the buffers that sockets are read into. Each socket has a small one, so that ten thousand idle sessions cost
-// little. A socket with more to read is lent a large one. A buffer that was given back is lent again; a buffer that
+// Owns the buffers that sockets are read into, and those that copies are written from. All sockets share one small
+// buffer, so that ten thousand idle sessions cost little: what was read is used up before the next read of any socket.
+// A socket with more to read is lent a large one. A large buffer that was given back is lent again; a buffer that
 // something may still use is not.
 import { Buffer } from 'node:buffer';
 
@@ -8,9 +9,8 @@ const SMALL_BYTES = 1024;
 const LARGE_BYTES = 128 * 1024;
 /** While more large buffers are lent, a socket may not keep one between two reads. */
 const MOST_RESTING = 64;
-/** Free buffers that are kept for later; the garbage collector has the others. */
-const MOST_FREE_SMALL = 1024;
-const MOST_FREE_LARGE = 32;
+/** Free large buffers that are kept for later; the garbage collector has the others. */
+const MOST_FREE = 32;
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 
@@ -32,18 +32,56 @@ export class ReadBuffer {
   }
 }
 
+/** All sessions use it, so it has a view of each length. */
+class SharedBuffer extends ReadBuffer {
+  /** By length. */
+  readonly #views: Uint8Array[] = [];
+
+  constructor() {
+    super(SMALL_BYTES);
+  }
+
+  override filled(length: number): Uint8Array {
+    return (this.#views[length] ??= new Uint8Array(this.bytes.buffer, 0, length));
+  }
+}
+
 class ReadBuffers {
-  readonly #small: ReadBuffer[] = [];
+  readonly #shared = new SharedBuffer();
+  readonly #memory = this.#shared.bytes.buffer;
   readonly #large: ReadBuffer[] = [];
+  #outgoing = new SharedBuffer();
   #lent = 0;
 
+  /** The one that all sockets share. Its bytes stay until the receiver of a read returns. */
   small(): ReadBuffer {
-    return this.#small.pop() ?? new ReadBuffer(SMALL_BYTES);
+    return this.#shared;
   }
 
   large(): ReadBuffer {
     this.#lent += 1;
     return this.#large.pop() ?? new ReadBuffer(LARGE_BYTES);
+  }
+
+  /** A small buffer that belongs to the caller. */
+  own(): ReadBuffer {
+    return new ReadBuffer(SMALL_BYTES);
+  }
+
+  /** Whether `bytes` are in the shared buffer. */
+  isShared(bytes: Uint8Array): boolean {
+    return bytes.buffer === this.#memory;
+  }
+
+  /** A copy of bytes in the shared buffer, to write from. When the kernel does not take it at once, call `outWaits`. */
+  out(bytes: Uint8Array): Uint8Array {
+    this.#outgoing.bytes.set(bytes);
+    return this.#outgoing.filled(bytes.length);
+  }
+
+  /** The newest copy is written later, so the next one is made elsewhere. */
+  outWaits(): void {
+    this.#outgoing = new SharedBuffer();
   }
 
   /**
@@ -52,11 +90,7 @@ class ReadBuffers {
    */
   next(buffer: ReadBuffer, length: number): ReadBuffer {
     const isFull = length === buffer.bytes.length;
-    if (!buffer.isLarge) {
-      if (!isFull) return buffer;
-      this.giveBack(buffer);
-      return this.large();
-    }
+    if (!buffer.isLarge) return isFull ? this.large() : buffer;
     if (isFull || (length > SMALL_BYTES && this.#lent <= MOST_RESTING)) return buffer;
     this.giveBack(buffer);
     return this.small();
@@ -64,14 +98,13 @@ class ReadBuffers {
 
   /** Nothing reads into the buffer nor writes from it any more: it may be lent again. */
   giveBack(buffer: ReadBuffer): void {
-    if (buffer.isLarge) this.#lent -= 1;
-    const [free, most] = buffer.isLarge ? [this.#large, MOST_FREE_LARGE] : [this.#small, MOST_FREE_SMALL];
-    if (free.length < most) free.push(buffer);
+    if (!buffer.isLarge) return;
+    this.#lent -= 1;
+    if (this.#large.length < MOST_FREE) this.#large.push(buffer);
   }
 
   /** Leaves the free buffers to the garbage collector. */
   drop(): void {
-    this.#small.length = 0;
     this.#large.length = 0;
   }
 
@@ -81,5 +114,5 @@ class ReadBuffers {
   }
 }
 
-/** One for the process, so that all sessions share the free buffers. See README.md for why this is safe. */
+/** One for the process, so that all sessions share the buffers. See README.md for why this is safe. */
 export const readBuffers = new ReadBuffers();

@@ -45,7 +45,7 @@ export class WriteBatch {
   add(writer: BatchWriter, bytes: Uint8Array): Uint8Array {
     const at = this.#writers.push(writer) - 1;
     if (at === 0) setImmediate(this.#close);
-    const copy = (this.#copies[at] ??= readBuffers.small());
+    const copy = (this.#copies[at] ??= readBuffers.own());
     copy.bytes.set(bytes);
     return copy.filled(bytes.length);
   }
@@ -58,7 +58,7 @@ export class WriteBatch {
       try {
         if (!isChecked) this.#beforeWrites();
         isChecked = true;
-        if (writers[at]?.flush() === false) this.#copies[at] = readBuffers.small();
+        if (writers[at]?.flush() === false) this.#copies[at] = readBuffers.own();
       } catch (error) {
         // The bytes of the other writers are written all the same, and the next turn is, too.
         try {

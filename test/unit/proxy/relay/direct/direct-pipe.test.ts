@@ -39,14 +39,43 @@ function openBatch(batch: WriteBatch): void {
 }
 
 describe('bytes that wait for the kernel', () => {
-  test('keep their buffer: other sessions do not read into it', () => {
-    lab.flow().sink.takesAtOnce = false;
-    lab.source.hear('a'.repeat(FULL));
-    const other = new Lab().flow();
-    other.source.hear('b'.repeat(FULL));
-    lab.sink.takeOne();
-    expect(lab.sink.taken()).toBe('a'.repeat(FULL));
-    expect(other.sink.taken()).toBe('b'.repeat(FULL));
+  test.each([1, 64, FULL])('stay as they are while other sessions read: %i', (length) => {
+    const sessions = ['a', 'b', 'c'].map((letter) => ({ text: letter.repeat(length), own: new Lab().flow() }));
+    const [first, second] = sessions;
+    for (const one of [first, second]) if (one !== undefined) one.own.sink.takesAtOnce = false;
+    for (const { text, own } of sessions) own.source.hear(text);
+    for (const one of [first, second]) one?.own.sink.takeOne();
+    expect(sessions.map(({ own }) => own.sink.taken())).toEqual(sessions.map(({ text }) => text));
+  });
+
+  test('stay as they are when they are a part of a read, or go back to where they came from', () => {
+    const back = new DirectPipe(lab.sink, lab.source, lab.batch);
+    back.start({ receive: () => {} });
+    lab.pipe.start({
+      receive: (bytes) => {
+        lab.pipe.send(bytes.subarray(0, 3));
+        back.send(bytes.subarray(3));
+      },
+    });
+    for (const end of [lab.source, lab.sink]) end.takesAtOnce = false;
+    lab.source.hear('onetwo');
+    new Lab().flow().source.hear('others');
+    for (const end of [lab.source, lab.sink]) end.takeOne();
+    expect([lab.sink.taken(), lab.source.taken()]).toEqual(['one', 'two']);
+  });
+
+  test("stay as they are in Node's stream, when the session has ended in the middle of the read", () => {
+    const written: Uint8Array[] = [];
+    Object.assign(lab.sink.socket, { write: (bytes: Uint8Array) => written.push(bytes) > 0 });
+    lab.pipe.start({
+      receive: (bytes) => {
+        lab.pipe.detach();
+        lab.pipe.send(bytes);
+      },
+    });
+    lab.source.hear('late');
+    new Lab().flow().source.hear('others');
+    expect(Buffer.concat(written).toString()).toBe('late');
   });
 
   test('stop the reading until the last of them is written', () => {

@@ -26,20 +26,32 @@ test('a socket that fills a small buffer gets a large one, and keeps it during l
   expect(freeReadBuffers()).toBe(free);
 });
 
-test('a view covers the bytes of the read', () => {
+test('all sockets share the small buffer, and a view of each length', () => {
   const buffer = readBuffers.small();
+  expect(readBuffers.small()).toBe(buffer);
   buffer.bytes.set(Buffer.from('hello'));
-  expect(Buffer.from(buffer.filled(5)).toString()).toBe('hello');
-  expect(Buffer.from(buffer.filled(2)).toString()).toBe('he');
-  readBuffers.giveBack(buffer);
+  const views = [5, 2].map((length) => buffer.filled(length));
+  expect(views.map((view) => Buffer.from(view).toString())).toEqual(['hello', 'he']);
+  expect([5, 2].every((length, at) => buffer.filled(length) === views[at])).toBe(true);
+  expect(views.map((view) => readBuffers.isShared(view))).toEqual([true, true]);
+  expect(readBuffers.isShared(Buffer.from('hello'))).toBe(false);
+});
+
+test('a copy that waits is not overwritten by the next one', () => {
+  const { bytes } = readBuffers.small();
+  bytes.set(Buffer.from('one'));
+  const waiting = readBuffers.out(bytes.subarray(0, 3));
+  readBuffers.outWaits();
+  bytes.set(Buffer.from('two'));
+  const next = readBuffers.out(bytes.subarray(0, 3));
+  expect([waiting, next].map((copy) => Buffer.from(copy).toString())).toEqual(['one', 'two']);
 });
 
 test('dropped buffers are not lent again', () => {
-  const [small, large] = [readBuffers.small(), readBuffers.large()];
-  for (const buffer of [small, large]) readBuffers.giveBack(buffer);
+  const large = readBuffers.large();
+  readBuffers.giveBack(large);
   readBuffers.drop();
-  const next = [readBuffers.small(), readBuffers.large()];
-  expect(next).not.toContain(small);
-  expect(next).not.toContain(large);
-  for (const buffer of next) readBuffers.giveBack(buffer);
+  const next = readBuffers.large();
+  expect(next).not.toBe(large);
+  readBuffers.giveBack(next);
 });
