@@ -132,7 +132,7 @@ function standingOf(record: MemberRecord, of: PoolCase, election: Election): Sta
   const check = checkOf(record, pool);
   if (isDead(record)) return dead(record);
   if (record.mismatch?.isOtherSystem === true) return ofOtherSystem(record.mismatch);
-  if (check === undefined) return notAsked(record, of);
+  if (check === undefined) return sinceDeath(record, of, election) ?? notAsked(record, of);
   const isLeftToPostgres = !isProven(election) && isShuttingDown(record, check, of);
   if (check.verdict.kind === 'negative' && !isLeftToPostgres) {
     if (check.verdict.why.code === 'refused') return leave('dead', check.verdict.why);
@@ -162,6 +162,13 @@ function standingOf(record: MemberRecord, of: PoolCase, election: Election): Sta
     return { kind: 'keep', why: { code: 'in_recovery', since: recovery.since } };
   }
   return { kind: 'open', why: openWhy(record, probe) };
+}
+
+/** The member has answered another check since both ports refused. What it was before stays a fact. */
+function sinceDeath(record: MemberRecord, { pool }: PoolCase, election: Election): Leave | undefined {
+  const before = record.checks.get(pool.check.text);
+  const superseded = before && supersededBy(record, before, election, false);
+  return superseded && leave('demoted', superseded);
 }
 
 /**

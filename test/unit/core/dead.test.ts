@@ -42,3 +42,10 @@ test('G12: the same for a primary', () => {
   const table = aTable(POLICY, 2100, ...ROUND, refused({ at: 1000 }), other);
   expect([standingIn(table, 'write', 'pg-1'), openIn(table, 'write')]).toEqual(['keep never_answered', []]);
 });
+
+test('G4: a primary that died, and another one on a later timeline since: the first leaves at once', () => {
+  const other = { ...isReplica('pg-1', 2000), outcome: { kind: 'answered', status: 200, body: undefined } } as const;
+  const history = [...ROUND, refused({ at: 1000 }), other, isPrimary('pg-2', 2000, { timeline: 9 })];
+  const table = aTable(POLICY, 2100, ...history);
+  expect([standingIn(table, 'write', 'pg-1'), openIn(table, 'write')]).toEqual(['leave demoted superseded', ['pg-2']]);
+});
