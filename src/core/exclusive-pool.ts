@@ -164,7 +164,7 @@ function standingOf(record: MemberRecord, of: PoolCase, election: Election): Sta
   return { kind: 'open', why: openWhy(record, probe) };
 }
 
-/** The member has answered another check since both ports refused. What it was before stays a fact. */
+/** The member has answered another check since both ports refused. Its old timeline stays a fact. */
 function sinceDeath(record: MemberRecord, { pool }: PoolCase, election: Election): Leave | undefined {
   const before = record.checks.get(pool.check.text);
   const superseded = before && supersededBy(record, before, election, false);

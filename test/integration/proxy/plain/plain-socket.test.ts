@@ -1,8 +1,13 @@
 // A plain socket does what a socket of Node does, for all that the proxy uses: each test runs with both.
 import { connect, createServer, Socket } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { RelayMode } from '../../../../src/model/policy.ts';
 import { nodeSocket, PlainSocket } from '../../../../src/proxy/plain/plain-socket.ts';
 import { SOCKET_OPTIONS, type ProxySocket } from '../../../../src/proxy/socket.ts';
+import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { aStartup } from '../../../support/sockets/packets.ts';
+import { connectRaw } from '../../../support/sockets/raw-client.ts';
 import { closedPort, listen } from '../../../support/sockets/listen.ts';
 import { until } from '../../../support/waiting/until.ts';
 
@@ -289,4 +294,22 @@ test('a plain socket becomes one of Node: what was unread comes first, and it re
   node.destroy();
   await until('the end', () => far.readableEnded);
   expect([told, nodeSocket(node)]).toEqual([[], node]);
+});
+
+test.each<[RelayMode, number]>([
+  ['auto', 2],
+  ['streams', 0],
+])('relay %s: of the two sockets of a session, %i are plain', async (relay, count) => {
+  const hasRead = vi.spyOn(PlainSocket.prototype, 'hasRead');
+  onTestFinished(() => hasRead.mockRestore());
+  const backend = await startFakeBackend('echo');
+  const lab = await startProxyLab({ relay, table: { write: { open: { 'pg-1': backend.address } } } });
+  onTestFinished(() => lab.end(backend));
+  hasRead.mockClear();
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(aStartup());
+  await until('the echo', () => client.received().length === aStartup().length);
+  client.socket.end();
+  await until('the end', () => client.isClosed);
+  expect(new Set(hasRead.mock.contexts).size).toBe(count);
 });
