@@ -3,7 +3,7 @@
 // a fifth of a short session's processor time, most of it for ticks and objects that a relay has no use for.
 import { EventEmitter } from 'node:events';
 import { Socket, type Server } from 'node:net';
-import { SOCKET_OPTIONS, type ProxySocket } from '../socket.ts';
+import { ignoreErrors, SOCKET_OPTIONS, type ProxySocket } from '../socket.ts';
 import {
   errnoFault,
   handleOf,
@@ -237,6 +237,7 @@ export class PlainSocket extends EventEmitter<SocketEvents> implements ProxySock
     const how = { readable: true, writable: true, pauseOnCreate: this.#isPaused };
     const options: object = { ...SOCKET_OPTIONS, ...how, handle };
     const node = new Socket(options);
+    ignoreErrors(node);
     for (const bytes of this.#unread?.toReversed() ?? []) node.unshift(bytes);
     this.#node = node;
     return node;

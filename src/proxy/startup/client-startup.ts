@@ -11,7 +11,7 @@ import type { Recognition } from '../../wire/startup/startup.ts';
 import { KEY_IS_HERE } from '../../wire/messages/cancel-key.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';
 import { nodeSocket } from '../plain/plain-socket.ts';
-import { ignoreErrors, scheduleAfterReads, type ProxySocket } from '../socket.ts';
+import { scheduleAfterReads, type ProxySocket } from '../socket.ts';
 import type { UnansweredStartup } from '../stage.ts';
 import type { StartupPackets, StartupParameters } from './startup-parameters.ts';
 import { StartupReader, type PacketListener, type BufferedBytes } from './startup-reader.ts';
@@ -298,7 +298,6 @@ export class ClientStartup implements PacketListener {
     this.#reader.release();
     this.#forget();
     const client = nodeSocket(this.#client);
-    ignoreErrors(client);
     this.#client = client;
     this.#isShakingHands = true;
     shakeHands({
