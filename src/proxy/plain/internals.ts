@@ -14,15 +14,15 @@ export interface StreamHandle {
   readonly readStop: () => number;
   readonly useUserBuffer: (buffer: Uint8Array) => void;
   /** Returns 0 or a negative errno; undefined when the handle is gone. The state array says whether it is finished. */
-  readonly writeBuffer: (request: WriteRequest, bytes: Uint8Array) => number | undefined;
+  readonly writeBuffer: (request: HandleWrite, bytes: Uint8Array) => number | undefined;
 }
 
 /** One of TCP. Its calls return 0 or a negative errno, `shutdown` 1 where the peer has left already. */
 export interface TcpHandle extends StreamHandle {
   readonly bytesRead: number;
-  readonly connect: (request: Request, host: string, port: number) => number;
-  readonly connect6: (request: Request, host: string, port: number) => number;
-  readonly shutdown: (request: Request) => number;
+  readonly connect: (request: HandleCall, host: string, port: number) => number;
+  readonly connect6: (request: HandleCall, host: string, port: number) => number;
+  readonly shutdown: (request: HandleCall) => number;
   readonly close: (onClosed: () => void) => void;
   readonly reset: (onClosed: () => void) => number;
   readonly setNoDelay: (isOn: boolean) => number;
@@ -37,20 +37,20 @@ export interface EndPoint {
 }
 
 /** One call whose end comes later. `status`: 0 or a negative errno. */
-export interface Request {
+export interface HandleCall {
   oncomplete: (status: number) => void;
 }
 
-interface WriteRequest extends Request {
+interface HandleWrite extends HandleCall {
   /** Keeps the bytes from the garbage collector until then. */
   buffer: Uint8Array | undefined;
 }
 
 interface Internals {
   readonly newTcp: () => TcpHandle;
-  readonly ConnectRequest: new () => Request;
-  readonly ShutdownRequest: new () => Request;
-  readonly WriteRequest: new () => WriteRequest;
+  readonly ConnectRequest: new () => HandleCall;
+  readonly ShutdownRequest: new () => HandleCall;
+  readonly WriteRequest: new () => HandleWrite;
   /** Node writes the result of the last read and of the last write here. */
   readonly state: Int32Array;
   readonly readBytesOrError: number;
@@ -76,7 +76,7 @@ const GONE = -1;
  * A write that the kernel takes at once, as nearly every one, does not use up its request: the next write has it again.
  * One is enough for the process, because `tryWrite` runs no other code between taking it and leaving it here.
  */
-let unusedRequest: WriteRequest | undefined;
+let unusedRequest: HandleWrite | undefined;
 
 /**
  * Writes in the order of the calls. 0: the kernel has taken all of it. Below 0: an errno, and nothing is written.

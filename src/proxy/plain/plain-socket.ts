@@ -12,7 +12,7 @@ import {
   lastRead,
   tryWrite,
   type EndPoint,
-  type Request,
+  type HandleCall,
   type TcpHandle,
 } from './internals.ts';
 
@@ -243,7 +243,7 @@ export class PlainSocket extends EventEmitter<SocketEvents> implements ProxySock
     return node;
   }
 
-  #connect(request: Request, host: string, port: number): void {
+  #connect(request: HandleCall, host: string, port: number): void {
     this.connecting = true;
     request.oncomplete = (status) => {
       if (this.destroyed) return undefined;

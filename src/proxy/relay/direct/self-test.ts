@@ -38,7 +38,7 @@ interface Pair {
 }
 
 /** Where the far ends connect to. */
-interface Listening {
+interface TestServer {
   readonly port: number;
   onClient: (client: ProxySocket) => void;
   /** All of the test. */
@@ -88,7 +88,7 @@ async function run(server: Server, sockets: ProxySocket[], openPipe: OpenDirectP
   await once(server, 'listening');
   const at = server.address();
   if (at === null || typeof at !== 'object') throw new Error('no address');
-  const listening: Listening = { port: at.port, onClient: () => {}, sockets };
+  const listening: TestServer = { port: at.port, onClient: () => {}, sockets };
   if (!PlainSocket.acceptAt(server, (client) => listening.onClient(client))) return OTHER_INTERNALS;
   const pairs: Pair[] = [];
   const words = wordsToSay();
@@ -117,7 +117,7 @@ function wordsToSay(): TestPattern {
 
 /** The first byte has been read already, as `data`. */
 async function connectedPair(
-  listening: Listening,
+  listening: TestServer,
   isFarPlain: boolean,
   words: TestPattern,
   room: Buffer,
@@ -144,7 +144,7 @@ async function connectedPair(
   return { near, far, ear, words };
 }
 
-function nodesEnd({ port }: Listening, ear: Pair['ear'], room: Buffer): ProxySocket {
+function nodesEnd({ port }: TestServer, ear: Pair['ear'], room: Buffer): ProxySocket {
   const callback = (length: number): boolean => {
     ear.hear(room.subarray(0, length));
     return true;
@@ -152,7 +152,7 @@ function nodesEnd({ port }: Listening, ear: Pair['ear'], room: Buffer): ProxySoc
   return connect({ host: '127.0.0.1', port, ...SOCKET_OPTIONS, onread: { buffer: room, callback } });
 }
 
-function plainEnd({ port }: Listening, ear: Pair['ear']): ProxySocket {
+function plainEnd({ port }: TestServer, ear: Pair['ear']): ProxySocket {
   const socket = PlainSocket.connectTo('127.0.0.1', port);
   if (socket === undefined) throw new Error(OTHER_INTERNALS);
   return socket.on('data', (bytes) => ear.hear(bytes));

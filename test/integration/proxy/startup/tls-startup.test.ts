@@ -1,7 +1,8 @@
 // Client-side TLS that ends at the proxy: a client that requests it gets a handshake, and then works as any other
 // client.
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { PlainSocket } from '../../../../src/proxy/plain/plain-socket.ts';
 import { STARTUPS } from '../../../../src/reports/counts.ts';
 import { GSSENC_REQUEST, SSL_REQUEST, aPacket, aStartup, errorFields } from '../../../support/sockets/packets.ts';
 import { connectRaw } from '../../../support/sockets/raw-client.ts';
@@ -25,6 +26,18 @@ test('SSLRequest: the proxy does the handshake and reads inside it: the target r
   await until('the answer', () => client.received().toString() === 'and so on');
   const opened = await until('its session', () => tls.lab.events.find(({ kind }) => kind === 'session_opened'));
   expect(opened).toMatchObject({ user: 'u', database: 'app' });
+});
+
+test('a client that is gone before the answer to its SSLRequest has given up', async () => {
+  await tls.start();
+  const write = vi.spyOn(PlainSocket.prototype, 'write').mockImplementation(function fails(this: PlainSocket) {
+    this.destroy();
+    return false;
+  });
+  onTestFinished(() => write.mockRestore());
+  const client = await connectRaw(tls.at());
+  client.socket.write(SSL_REQUEST);
+  expect(await tls.reasonOf(client)).toEqual(['client_gave_up', undefined]);
 });
 
 test('direct TLS with ALPN', async () => {
