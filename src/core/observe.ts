@@ -137,7 +137,8 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
         : failed,
     );
   }
-  const heard = { ...record, selfReport: selfReportOf(policy, snapshot, record, observation) };
+  const returnedAt = record.failure?.vanishedAt === undefined ? record.returnedAt : startedAt;
+  const heard = { ...record, returnedAt, selfReport: selfReportOf(policy, snapshot, record, observation) };
   const found = mismatchOf(snapshot, record, outcome.body);
   if (found !== undefined) {
     const mismatch = { at: startedAt, ...found };
@@ -224,7 +225,6 @@ function takeAnswer(
     unreplayedSince: nextUnreplayedSince(snapshot, record, body),
     missing: nextMissing(snapshot.trail, positions[0], record.missing, startedAt),
     failure: undefined,
-    returnedAt: record.failure?.vanishedAt === undefined ? record.returnedAt : startedAt,
     mismatch: undefined,
     vouch: undefined,
     standbyReport: nextStandbyReport(policy, record, checks, body),

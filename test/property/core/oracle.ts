@@ -15,7 +15,7 @@ import type { Word } from './words.ts';
 /** A relevant event of a member, in order, without events that began before something newer was known. */
 interface Fact {
   readonly at: Instant;
-  /** `past`: an answer from before the members agreed on another identity; it counts for nothing any more. */
+  /** `past`: from before another identity, agreed on by all or shown by a server at its place; it counts for nothing. */
   readonly kind: 'answer' | 'stranger' | 'dead' | 'silent' | 'vouch' | 'past';
   readonly accepts: boolean;
   readonly probe: ProbeObservation | undefined;
@@ -89,7 +89,9 @@ export function tell(history: readonly Observation[]): Told {
       if (observation.startedAt < Math.max(...newest)) continue;
       const body = bodyOf(fact.probe);
       const hasShown = member.hasShown || (fact.kind === 'answer' && body !== undefined && hasIdentity(body));
-      members = members.with(index, { ...member, hasShown, facts: [...member.facts, fact] });
+      const isOther = fact.kind === 'stranger' && isOtherSystem(body, system);
+      const before = isOther ? asForgotten(member.facts) : member.facts;
+      members = members.with(index, { ...member, hasShown, facts: [...before, fact] });
       if (fact.kind === 'answer' && fact.probe !== undefined) {
         if (body?.clusterUnlocked === true) members = members.map((known) => takenBack(known, member.name, fact.at));
         system ??= body?.systemIdentifier;
@@ -119,8 +121,20 @@ function asPast(facts: readonly Fact[]): readonly Fact[] {
   });
 }
 
+/** A server of another system is at its place: the one that gave the answers is not there. */
+function asForgotten(facts: readonly Fact[]): readonly Fact[] {
+  return facts.flatMap((fact): readonly Fact[] => {
+    if (fact.kind === 'answer') return [{ ...fact, kind: 'past' }];
+    return fact.kind === 'past' || fact.kind === 'stranger' ? [fact] : [];
+  });
+}
+
 function hasIdentity({ scope, name, systemIdentifier }: MemberStatus): boolean {
   return [scope, name, systemIdentifier].some((part) => part !== undefined);
+}
+
+function isOtherSystem(body: MemberStatus | undefined, system: string | undefined): boolean {
+  return (body?.systemIdentifier ?? system) !== (system ?? body?.systemIdentifier);
 }
 
 /** The answer is from our cluster: no fact differs, and it carries the identity that this member showed before. */
@@ -130,9 +144,8 @@ function isOurs(
   system: string | undefined,
 ): boolean {
   if (body === undefined) return true;
-  const isSame = (body.systemIdentifier ?? system) === (system ?? body.systemIdentifier);
   const isOurName = (body.name ?? name) === name && (body.scope ?? 'lab') === 'lab';
-  return isSame && isOurName && (hasIdentity(body) || !hasShown);
+  return !isOtherSystem(body, system) && isOurName && (hasIdentity(body) || !hasShown);
 }
 
 function factOf(
@@ -302,12 +315,13 @@ export function whoReads({ policy, history }: World, check: string, seen: number
   return told.members.flatMap((member) => {
     const { facts, name, hasAddress } = member;
     const answers = facts.filter(({ kind }) => kind === 'answer');
+    const backAt = returnOf(facts, policy.probe.silentProbes);
     const isStranger = facts.findLast(({ kind }) => kind === 'answer' || kind === 'stranger')?.kind === 'stranger';
     const isDead = facts.findLast(({ kind }) => kind !== 'vouch')?.kind === 'dead';
     const yes = answers.findLast(({ probe }) => probe !== undefined && aboutReading(check, probe) === 'yes');
     const timeline = answers.flatMap(({ probe }) => bodyOf(probe) ?? []).at(-1)?.timeline;
     const isBehind = timeline !== undefined && told.top !== undefined && timeline < told.top;
-    const isFresh = yes !== undefined && now - yes.at < 10_000;
+    const isFresh = yes !== undefined && now - yes.at < 10_000 && yes.at >= backAt;
     const { rise, fall } = policy.probe;
     const isIn = isUp(check, facts, rise, fall) && isFresh && !isBehind && !isStranger && !isDead && hasAddress;
     return isIn && !mayStillWrite(member, { policy, history }, told.top, now) ? [name] : [];
@@ -332,6 +346,25 @@ function refusesBoth({ outcome }: ProbeObservation): boolean {
   return outcome.kind === 'refused' && outcome.postgres === 'refused';
 }
 
+/** The probe at which it has vanished: the last of enough probes that found both ports silent. */
+function vanishing(probes: readonly ProbeObservation[], silentProbes: number): ProbeObservation | undefined {
+  // A probe that tells nothing counts for nothing. Once it has vanished, it is back by an answer alone.
+  const heard = probes.filter(({ outcome }) => !isNothing(outcome));
+  const since = heard.slice(1 + heard.findLastIndex((probe) => isAnswered(probe) || refusesBoth(probe)));
+  const holes = since.map((_, index) => since.slice(Math.max(0, index + 1 - silentProbes), index + 1));
+  return holes.find((newest) => newest.length === silentProbes && newest.every(isHole))?.at(-1);
+}
+
+/** The newest answer of a member that had vanished. Only what it answers since then counts. */
+function returnOf(facts: readonly Fact[], silentProbes: number | undefined): Instant {
+  const probes = facts.flatMap(({ probe }) => probe ?? []);
+  if (silentProbes === undefined) return -Infinity;
+  const back = probes.findLast(
+    (probe, index) => isAnswered(probe) && vanishing(probes.slice(0, index), silentProbes) !== undefined,
+  );
+  return back?.startedAt ?? -Infinity;
+}
+
 /**
  * Readers that have not vanished. A vanished reader is silent at both ports for some probes, and another member of
  * the pool or of its fallback has answered since the last of them began.
@@ -352,12 +385,7 @@ export function whoIsThere(
     probesOf(name).some((probe) => isAnswered(probe) && probe.startedAt >= at);
   if (silentProbes === undefined) return readers;
   return readers.filter((name) => {
-    // A probe that tells nothing counts for nothing. Once it has vanished, it is back by an answer alone.
-    const heard = probesOf(name).filter(({ outcome }) => !isNothing(outcome));
-    const since = heard.slice(1 + heard.findLastIndex((probe) => isAnswered(probe) || refusesBoth(probe)));
-    const holes = since.map((_, index) => since.slice(Math.max(0, index + 1 - silentProbes), index + 1));
-    const enough = holes.find((newest) => newest.length === silentProbes && newest.every(isHole));
-    const at = enough?.at(-1)?.startedAt;
+    const at = vanishing(probesOf(name), silentProbes)?.startedAt;
     return at === undefined || ![...readers, ...fallback].some(answersSince(at));
   });
 }

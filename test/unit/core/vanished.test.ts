@@ -119,6 +119,8 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     const gone = [...holes('pg-2', 1000, 1500, 2000), other];
     expect(standing(...gone)).toBe('keep never_answered');
     expect(standing(...gone, isReplica('pg-2', 2950))).toBe('open positive');
+    const foreign = isReplica('pg-2', 2800, { name: 'pg-9' });
+    expect(standing(...gone.slice(0, 3), foreign, other)).toBe('keep never_answered');
   });
 
   test('G20: does not come back because the others fall silent as well, which have answered since', () => {
