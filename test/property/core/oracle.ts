@@ -9,6 +9,7 @@ import { agreedOn } from './agreement.ts';
 import type { Document } from './agreement.ts';
 import { ZONE_CHECK } from './histories.ts';
 import type { World } from './histories.ts';
+import { isAnswered, returnOf, vanishing } from './vanishing.ts';
 import { aboutReading, aboutWriting, bodyOf, isPromoting } from './words.ts';
 import type { Word } from './words.ts';
 
@@ -315,7 +316,10 @@ export function whoReads({ policy, history }: World, check: string, seen: number
   return told.members.flatMap((member) => {
     const { facts, name, hasAddress } = member;
     const answers = facts.filter(({ kind }) => kind === 'answer');
-    const backAt = returnOf(facts, policy.probe.silentProbes);
+    const backAt = returnOf(
+      facts.flatMap(({ probe }) => probe ?? []),
+      policy.probe.silentProbes,
+    );
     const isStranger = facts.findLast(({ kind }) => kind === 'answer' || kind === 'stranger')?.kind === 'stranger';
     const isDead = facts.findLast(({ kind }) => kind !== 'vouch')?.kind === 'dead';
     const yes = answers.findLast(({ probe }) => probe !== undefined && aboutReading(check, probe) === 'yes');
@@ -326,43 +330,6 @@ export function whoReads({ policy, history }: World, check: string, seen: number
     const isIn = isUp(check, facts, rise, fall) && isFresh && !isBehind && !isStranger && !isDead && hasAddress;
     return isIn && !mayStillWrite(member, { policy, history }, told.top, now) ? [name] : [];
   });
-}
-
-function isHole({ outcome }: ProbeObservation): boolean {
-  return outcome.kind === 'failed' && outcome.postgres === 'silent' && outcome.cause === 'timeout';
-}
-
-function isAnswered({ outcome }: ProbeObservation): boolean {
-  return outcome.kind === 'answered';
-}
-
-/** A local fault, or a probe during which this process stood still. */
-function isNothing(outcome: ProbeObservation['outcome']): boolean {
-  if (outcome.kind !== 'failed') return false;
-  return outcome.cause === 'local' || (outcome.cause === 'timeout' && outcome.postgres === 'unknown');
-}
-
-function refusesBoth({ outcome }: ProbeObservation): boolean {
-  return outcome.kind === 'refused' && outcome.postgres === 'refused';
-}
-
-/** The probe at which it has vanished: the last of enough probes that found both ports silent. */
-function vanishing(probes: readonly ProbeObservation[], silentProbes: number): ProbeObservation | undefined {
-  // A probe that tells nothing counts for nothing. Once it has vanished, it is back by an answer alone.
-  const heard = probes.filter(({ outcome }) => !isNothing(outcome));
-  const since = heard.slice(1 + heard.findLastIndex((probe) => isAnswered(probe) || refusesBoth(probe)));
-  const holes = since.map((_, index) => since.slice(Math.max(0, index + 1 - silentProbes), index + 1));
-  return holes.find((newest) => newest.length === silentProbes && newest.every(isHole))?.at(-1);
-}
-
-/** The newest answer of a member that had vanished. Only what it answers since then counts. */
-function returnOf(facts: readonly Fact[], silentProbes: number | undefined): Instant {
-  const probes = facts.flatMap(({ probe }) => probe ?? []);
-  if (silentProbes === undefined) return -Infinity;
-  const back = probes.findLast(
-    (probe, index) => isAnswered(probe) && vanishing(probes.slice(0, index), silentProbes) !== undefined,
-  );
-  return back?.startedAt ?? -Infinity;
 }
 
 /**

@@ -73,14 +73,15 @@ async function play(cluster: SandboxCluster, pointsman: PointsmanProcess): Promi
     // The host is gone for the others, too: its lock expires.
     await cluster.freezeManager(old.name);
     const inFlight = fate(asking.client.query('select 1'));
-    const ends = [listening, inTransaction, recent, asking, asleep];
-    await pointsman.waitFor('every end', () => ends.every(({ endedAtMs }) => endedAtMs !== undefined), PATIENCE_MS);
+    const ends = { listening, inTransaction, recent, asking, asleep };
+    for (const [name, session] of Object.entries(ends))
+      await pointsman.waitFor(`the end of the session ${name}`, () => session.endedAtMs !== undefined, PATIENCE_MS);
     const text = `select current_setting('work_mem') as memory, ${SERVER_NAME} as server`;
     const answers = await Promise.all(idle.map(async ({ client }) => (await client.query(text)).rows));
     const afterMs = monotonicMs() - droppedAt;
     const fresh = await open();
     const left = (await listSessions(pointsman)).filter(({ member }) => member === old.name).length;
-    await Promise.all([...idle, ...ends, fresh].map((session) => session.close()));
+    await Promise.all([...idle, ...Object.values(ends), fresh].map((session) => session.close()));
     return {
       next: serverName(next),
       answers,

@@ -16,6 +16,8 @@ import { expectNoCanary } from '../values/canaries.ts';
 const FILE = 'pointsman.yaml';
 /** Less than a test or a hook may take, so that a start that fails is explained by the log. */
 const START_MS = 45_000;
+/** The same for an answer of the admin port. */
+const ANSWER_MS = 20_000;
 
 const listening = z.looseObject({ event: z.literal('listening'), pool: z.string(), address: z.string() });
 
@@ -74,7 +76,8 @@ export class PointsmanProcess {
   }
 
   async admin(path: string): Promise<{ readonly status: number; readonly text: string }> {
-    const response = await fetch(`http://127.0.0.1:${await this.port('admin')}${path}`);
+    const url = `http://127.0.0.1:${await this.port('admin')}${path}`;
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
     const text = await response.text();
     expectNoCanary(`the answer to GET ${path}`, text);
     return { status: response.status, text };

@@ -4,6 +4,9 @@ import type { Socket } from 'node:net';
 import { once } from 'node:events';
 import type { Address } from '../../../src/model/member.ts';
 
+/** Less than a test may take, so that a connect without an answer is named. */
+const CONNECT_MS = 15_000;
+
 export interface RawClient {
   readonly socket: Socket;
   received(): Buffer;
@@ -16,7 +19,7 @@ export interface RawClient {
 export async function connectRaw({ host, port }: Address): Promise<RawClient> {
   const socket = connect({ host, port, allowHalfOpen: true });
   const client = watch(socket);
-  await once(socket, 'connect');
+  await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) });
   return client;
 }
 
