@@ -16,7 +16,7 @@ import type { Word } from './words.ts';
 /** A relevant event of a member, in order, without events that began before something newer was known. */
 interface Fact {
   readonly at: Instant;
-  /** `past`: from before another identity, agreed on by all or shown by a server at its place; it counts for nothing. */
+  /** `past`: from before another identity, agreed on or shown by a server at its place; it counts for nothing. */
   readonly kind: 'answer' | 'stranger' | 'dead' | 'silent' | 'vouch' | 'past';
   readonly accepts: boolean;
   readonly probe: ProbeObservation | undefined;

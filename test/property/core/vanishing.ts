@@ -1,5 +1,5 @@
-// When a host has vanished and when it is back, from the list of its probes, for the second opinion of this directory. It
-// shares only the types with src/core.
+// When a host has vanished and when it is back, from the list of its probes, for the second opinion of this directory.
+// It shares only the types with src/core.
 import type { Instant } from '../../../src/model/instant.ts';
 import type { ProbeObservation } from '../../../src/model/observation.ts';
 
