@@ -1,5 +1,6 @@
 // The worker program: its channel to the main process, its signals and its end. It ends when the main process ends, for
 // any cause.
+import { keepObjectsYoung } from './app/engine.ts';
 import { readDescriptorBudget } from './app/open-files.ts';
 import { createLocatePeer } from './app/peer-addresses.ts';
 import { createSystemClock } from './app/system-clock.ts';
@@ -8,6 +9,8 @@ import { verifierOpener } from './verifiers/batch.ts';
 import { BUILD } from './workers/fork.ts';
 import type { FromWorker, ToWorker, Usage } from './workers/messages.ts';
 import { Worker } from './workers/worker.ts';
+
+keepObjectsYoung();
 
 let worker: Worker | undefined;
 

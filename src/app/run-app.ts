@@ -4,7 +4,7 @@ import { EXIT, type Reload, type RunApp } from '../cli/io.ts';
 import type { Config } from '../config/config.ts';
 import { formatProblems } from '../config/fault.ts';
 import { durationText } from '../core/describe.ts';
-import { collectGarbage, compileOnce } from './engine.ts';
+import { collectGarbage, compileOnce, keepObjectsYoung } from './engine.ts';
 import type { Clock } from '../model/instant.ts';
 import { readOpenFiles } from './open-files.ts';
 import { version } from './package.ts';
@@ -21,6 +21,7 @@ const ASKED = Symbol('asked to end');
 export async function runApp(process: NodeJS.Process, clock: Clock, start: Parameters<RunApp>[0]): Promise<number> {
   const { config, warnings, file, reload } = start;
   compileOnce();
+  keepObjectsYoung();
   const asked = listenForEnd(process);
   const { log: own, access, flush, dropped } = openLog(process, config.log);
   const inherited = passedSockets(process.env, process.pid);

@@ -10,13 +10,25 @@ import type { PoolName } from '../model/policy.ts';
 import type { SessionState } from '../reports/session-state.ts';
 import type { PoolTally, Tally } from '../reports/tally.ts';
 import type { OpenRoute } from '../core/routing-table.ts';
+import { LinkedList, type Link } from './linked-list.ts';
 import { knownDatabase, PoolTraffic, type RelayEnds } from './pool-traffic.ts';
 import { NO_SIBLINGS, type Siblings } from './siblings.ts';
 import type { Assignment, SessionHandle } from './stage.ts';
 
+/** Where a session is listed. */
+export interface SessionListing {
+  /** Among all sessions of this process. */
+  readonly all: Link<SessionHandle>;
+  /** Among those of its pool on its member. */
+  onMember: Link<SessionHandle> | undefined;
+  /** Its pool may still change. */
+  isUnsettled: boolean;
+}
+
 interface PoolLedger {
   readonly states: Record<SessionState, number>;
-  readonly byMember: Map<MemberName, Set<SessionHandle>>;
+  /** A member stays when its last session has left. */
+  readonly byMember: Map<MemberName, LinkedList<SessionHandle>>;
   readonly traffic: PoolTraffic;
   fallbackSessions: number;
   laggingSessions: number;
@@ -29,9 +41,7 @@ const MOST_DATABASES = 1000;
 
 export class SessionRegistry {
   readonly #pools = new Map<PoolName, PoolLedger>();
-  readonly #sessions = new Set<SessionHandle>();
-  /** Their pool may still change. */
-  readonly #unsettled = new Set<SessionHandle>();
+  readonly #sessions = new LinkedList<SessionHandle>();
   readonly #siblings: Siblings;
   readonly #onEmpty = new Set<() => void>();
   /** Relays that begin now count by server and database. */
@@ -53,8 +63,7 @@ export class SessionRegistry {
 
   /** A new session, in state `startup`. */
   add(session: SessionHandle): void {
-    this.#sessions.add(session);
-    this.#unsettled.add(session);
+    session.listing = { all: this.#sessions.add(session), onMember: undefined, isUnsettled: true };
     const sessions = this.#pool(session.pool);
     sessions.accepted += 1;
     sessions.states.startup += 1;
@@ -69,7 +78,7 @@ export class SessionRegistry {
     if (to === 'relaying' || to === 'closed') this.settled(session);
     this.#siblings.onChange();
     if (to !== 'closed' || from === 'closed') return;
-    this.#sessions.delete(session);
+    if (session.listing !== undefined) this.#sessions.remove(session.listing.all);
     if (this.#sessions.size === 0) for (const run of this.#onEmpty) run();
   }
 
@@ -81,7 +90,10 @@ export class SessionRegistry {
 
   /** The session's pool will not change any more. Called at least once for each session. */
   settled(session: SessionHandle): void {
-    if (this.#unsettled.delete(session)) this.#pool(session.pool).started += 1;
+    const { listing } = session;
+    if (listing?.isUnsettled !== true) return;
+    listing.isUnsettled = false;
+    this.#pool(session.pool).started += 1;
   }
 
   /** Undefined: it counts on no member. `before`: its assignment until now. */
@@ -89,9 +101,8 @@ export class SessionRegistry {
     if (before !== undefined) this.#release(session, before);
     if (assignment === undefined) return;
     const sessions = this.#pool(session.pool);
-    const byMember = sessions.byMember.get(assignment.member);
-    if (byMember === undefined) sessions.byMember.set(assignment.member, new Set([session]));
-    else byMember.add(session);
+    const { listing } = session;
+    if (listing !== undefined) listing.onMember = membersSessions(sessions, assignment.member).add(session);
     if (assignment.isFallback) sessions.fallbackSessions += 1;
     if (assignment.isLagging) sessions.laggingSessions += 1;
     this.#siblings.onChange();
@@ -209,9 +220,8 @@ export class SessionRegistry {
 
   #release(session: SessionHandle, assignment: Assignment): void {
     const sessions = this.#pool(session.pool);
-    const byMember = sessions.byMember.get(assignment.member);
-    if (byMember?.delete(session) !== true) return;
-    if (byMember.size === 0) sessions.byMember.delete(assignment.member);
+    const link = session.listing?.onMember;
+    if (link === undefined || !membersSessions(sessions, assignment.member).remove(link)) return;
     if (assignment.isFallback) sessions.fallbackSessions -= 1;
     if (assignment.isLagging) sessions.laggingSessions -= 1;
   }
@@ -225,6 +235,14 @@ export class SessionRegistry {
     if (sessions === undefined) throw new Error(`unknown pool ${pool}`);
     return sessions;
   }
+}
+
+function membersSessions({ byMember }: PoolLedger, member: MemberName): LinkedList<SessionHandle> {
+  const known = byMember.get(member);
+  if (known !== undefined) return known;
+  const sessions = new LinkedList<SessionHandle>();
+  byMember.set(member, sessions);
+  return sessions;
 }
 
 function noSessions(): PoolLedger {
@@ -244,7 +262,7 @@ function tallyOf({ byMember, fallbackSessions, laggingSessions }: PoolLedger): P
 }
 
 function sizesOf(byMember: PoolLedger['byMember']): ReadonlyMap<MemberName, number> {
-  return new Map([...byMember].map(([member, sessions]) => [member, sessions.size]));
+  return new Map([...byMember].flatMap(([member, { size }]) => (size === 0 ? [] : [[member, size]])));
 }
 
 function countsOf({ states, byMember, traffic, ...counts }: PoolLedger): PoolCounts {

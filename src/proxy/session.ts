@@ -12,6 +12,7 @@ import { asStepOf } from './fault.ts';
 import type { SessionMover } from './moves/session-mover.ts';
 import type { ProxyParts } from './assembly.ts';
 import { SessionRecord } from './session-record.ts';
+import type { SessionListing } from './session-registry.ts';
 import { peerText, type ProxySocket } from './socket.ts';
 import type { Assignment, SessionControl, Stage } from './stage.ts';
 
@@ -30,6 +31,7 @@ export class Session implements SessionControl {
   readonly listener: Address;
   pool: PoolName;
   movable: SessionMover | undefined;
+  listing: SessionListing | undefined;
   readonly #parts: ProxyParts;
   readonly #record: SessionRecord;
   readonly #slot: Slot;

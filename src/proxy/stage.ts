@@ -29,6 +29,7 @@ import type {
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import type { Recognition } from '../wire/startup/startup.ts';
 import type { Faulty } from './fault.ts';
+import type { SessionListing } from './session-registry.ts';
 import type { StartupReader } from './startup/startup-reader.ts';
 
 /** All that a session asks of the stage that it is in. Without a method: the stage has nothing to do or to say. */
@@ -95,6 +96,8 @@ export interface SessionHandle extends Faulty {
   /** The listener's, until the client requests another. */
   readonly pool: PoolName;
   readonly state: SessionState;
+  /** The registry's alone. */
+  listing?: SessionListing | undefined;
   assignment(): Assignment | undefined;
   /** Between two transactions at this moment. */
   isIdle(): boolean;

@@ -6,6 +6,7 @@
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { ClientPolicy } from '../../model/policy.ts';
 import { NO_TALLY, type Tally } from '../../reports/tally.ts';
+import { LinkedList, type Link } from '../linked-list.ts';
 import { MAX_OVER_LIMIT } from './descriptor-limit.ts';
 import type { DescriptorBudget } from '../options.ts';
 
@@ -36,6 +37,7 @@ export interface AdmissionOptions {
 
 /** The last look at a client in its startup: when it was known to have sent something, and how much in all. */
 interface LastHeard {
+  readonly place: Link<Slot>;
   readonly at: Instant;
   readonly bytes: number;
 }
@@ -51,7 +53,7 @@ export class Admission {
   readonly #clock: Clock;
   readonly #descriptors: DescriptorBudget | undefined;
   /** Clients in their startup, the longest unheard first. */
-  readonly #starting = new Map<Slot, LastHeard>();
+  readonly #starting = new LinkedList<Slot>();
 
   constructor({ limits, clock, others, descriptors }: AdmissionOptions) {
     this.#descriptors = descriptors;
@@ -82,11 +84,11 @@ export class Admission {
       kind = exceeded.needs === 'starting' || !this.hasRoomForOverLimit() ? 'none' : 'over_limit';
     this.count(kind, address, 1);
     const slot = new Slot(this, client, kind, address, exceeded?.text);
-    this.countStarting(slot, true);
+    slot.heard = this.starting(slot);
     return slot;
   }
 
-  /** Called by slots only, as are the next two. */
+  /** Called by slots only, as are the next three. */
   count(kind: SlotKind, address: string | undefined, change: 1 | -1): void {
     this.#taken[kind] += change;
     if (kind !== 'session' || address === undefined) return;
@@ -96,9 +98,12 @@ export class Admission {
     else this.#byAddress.set(address, left);
   }
 
-  countStarting(slot: Slot, isStarting: boolean): void {
-    if (isStarting) this.#starting.set(slot, { at: this.#clock.now(), bytes: slot.client.bytesRead() });
-    else this.#starting.delete(slot);
+  starting(slot: Slot): LastHeard {
+    return { place: this.#starting.add(slot), at: this.#clock.now(), bytes: slot.client.bytesRead() };
+  }
+
+  started({ place }: LastHeard): void {
+    this.#starting.remove(place);
   }
 
   hasRoomForOverLimit(): boolean {
@@ -108,13 +113,13 @@ export class Admission {
   /** Drops one silent client; false if there is none. `needs`: what the client must give back. */
   #dropSilent(needs: 'starting' | 'session'): boolean {
     const now = this.#clock.now();
-    for (const [slot, heard] of this.#starting) {
-      if (now - heard.at < SILENT_MS) return false;
-      const bytes = slot.client.bytesRead();
-      if (bytes !== heard.bytes) {
+    for (const slot of this.#starting) {
+      const { heard } = slot;
+      if (heard === undefined || now - heard.at < SILENT_MS) return false;
+      if (slot.client.bytesRead() !== heard.bytes) {
         // It sent something since the last look: it gets as much time again, behind the others.
-        this.#starting.delete(slot);
-        this.#starting.set(slot, { at: now, bytes });
+        this.started(heard);
+        slot.heard = this.starting(slot);
       } else if (needs === 'starting' || slot.kind === 'session') {
         slot.client.drop();
         return true;
@@ -161,8 +166,9 @@ export class Slot {
   readonly #admission: Admission;
   #address: string | undefined;
   #kind: SlotKind;
-  #isStarting = true;
   #isIn = true;
+  /** The admission's. Defined while the client is in its startup. */
+  heard: LastHeard | undefined;
 
   /** Made by an admission only. */
   constructor(
@@ -193,9 +199,9 @@ export class Slot {
 
   /** Whether the client is in its startup. True at first. */
   setStarting(isStarting: boolean): void {
-    if (isStarting === this.#isStarting) return;
-    this.#isStarting = isStarting;
-    this.#admission.countStarting(this, isStarting);
+    if (isStarting === (this.heard !== undefined)) return;
+    if (this.heard !== undefined) this.#admission.started(this.heard);
+    this.heard = isStarting ? this.#admission.starting(this) : undefined;
   }
 
   /** Gives the session back and keeps an over-limit slot, if one is free. */

@@ -17,44 +17,78 @@ export interface KeyEntry {
   current: CancelKey;
   server: Server;
   readonly session: CancelTarget;
-  /** The key of another session with the same process id. */
+  /** In its chain. */
   next: KeyEntry | undefined;
 }
 
+const FEWEST_CHAINS = 64;
+
+/** A hash table of its own, because of what a Map costs whose entries come and go (proxy/linked-list.ts). */
 export class CancelKeys {
-  readonly #first = new Map<number, KeyEntry>();
+  /** By the low bits of the process id. */
+  #chains: (KeyEntry | undefined)[] = noChains(FEWEST_CHAINS);
+  #size = 0;
 
   add(key: CancelKey, server: Server, session: CancelTarget): KeyEntry {
-    const keyed: KeyEntry = { key, current: key, server, session, next: this.#first.get(key.processId) };
-    this.#first.set(key.processId, keyed);
+    if (this.#size === this.#chains.length) this.#double();
+    const keyed: KeyEntry = { key, current: key, server, session, next: undefined };
+    this.#insert(keyed);
+    this.#size += 1;
     return keyed;
   }
 
   /** Later calls do nothing. */
   remove(keyed: KeyEntry): void {
-    const { processId } = keyed.key;
+    const chain = this.#chainOf(keyed.key);
     let before: KeyEntry | undefined;
-    let at = this.#first.get(processId);
+    let at = this.#chains[chain];
     while (at !== undefined && at !== keyed) {
       before = at;
       at = at.next;
     }
     if (at === undefined) return;
-    if (before !== undefined) before.next = keyed.next;
-    else if (keyed.next === undefined) this.#first.delete(processId);
-    else this.#first.set(processId, keyed.next);
+    if (before === undefined) this.#chains[chain] = keyed.next;
+    else before.next = keyed.next;
+    keyed.next = undefined;
+    this.#size -= 1;
   }
 
   /** The session whose client has that key. */
   find(key: CancelKey): KeyEntry | undefined {
     let found: KeyEntry | undefined;
-    for (let keyed = this.#first.get(key.processId); keyed !== undefined; keyed = keyed.next) {
-      if (isSameKey(keyed.key, key)) found = keyed;
+    for (let keyed = this.#chains[this.#chainOf(key)]; keyed !== undefined; keyed = keyed.next) {
+      if (keyed.key.processId === key.processId && isSameKey(keyed.key, key)) found = keyed;
     }
     return found;
   }
 
   size(): number {
-    return this.#first.size;
+    return this.#size;
   }
+
+  #chainOf({ processId }: CancelKey): number {
+    return processId & (this.#chains.length - 1);
+  }
+
+  #insert(keyed: KeyEntry): void {
+    const chain = this.#chainOf(keyed.key);
+    keyed.next = this.#chains[chain];
+    this.#chains[chain] = keyed;
+  }
+
+  #double(): void {
+    const before = this.#chains;
+    this.#chains = noChains(2 * before.length);
+    for (const first of before) {
+      for (let keyed = first; keyed !== undefined;) {
+        const { next } = keyed;
+        this.#insert(keyed);
+        keyed = next;
+      }
+    }
+  }
+}
+
+function noChains(length: number): (KeyEntry | undefined)[] {
+  return Array.from({ length }, () => undefined);
 }

@@ -37,3 +37,17 @@ test('a forgotten key is not found, others stay, and nothing is left at the end'
   keys.remove(third);
   expect(keys.size()).toBe(0);
 });
+
+test('finds each of many keys, also those of negative process ids, while others come and go', () => {
+  const keys = new CancelKeys();
+  const ids = Array.from({ length: 1_000 }, (_, index) => (index % 2 === 0 ? index : -index * 64));
+  const entries = ids.map((id) => keys.add(aKey(id, 1, 2, 3, 4), at(`pg-${id}`), SESSION));
+  const found = (): readonly (string | undefined)[] =>
+    ids.map((id) => {
+      const server = keys.find(aKey(id, 1, 2, 3, 4))?.server;
+      return server === undefined || !('member' in server) ? undefined : server.member;
+    });
+  expect(found()).toEqual(ids.map((id) => `pg-${id}`));
+  for (const [index, keyed] of entries.entries()) if (index % 3 === 0) keys.remove(keyed);
+  expect(found()).toEqual(ids.map((id, index) => (index % 3 === 0 ? undefined : `pg-${id}`)));
+});
