@@ -51,7 +51,8 @@ export interface ProxySocket {
   readonly remotePort?: number | undefined;
 }
 
-type SocketMoment = 'close' | 'connect' | 'drain' | 'end' | 'finish';
+/** The events without a value. */
+export type SocketMoment = 'close' | 'connect' | 'drain' | 'end' | 'finish';
 
 /**
  * Half-close is passed on, so neither socket may end itself. A write that the kernel does not take at once is

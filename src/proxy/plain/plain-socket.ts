@@ -1,7 +1,6 @@
 // A TCP connection without Node's streams: it reads, writes and ends on the handle itself, for a session's whole life.
 // To the proxy it is what a socket of Node with `SOCKET_OPTIONS` is; the same tests hold for both. Node's streams take
 // a fifth of a short session's processor time, most of it for ticks and objects that a relay has no use for.
-import { EventEmitter } from 'node:events';
 import { Socket, type Server } from 'node:net';
 import { ignoreErrors, SOCKET_OPTIONS, type ProxySocket } from '../socket.ts';
 import {
@@ -15,16 +14,7 @@ import {
   type HandleCall,
   type TcpHandle,
 } from './internals.ts';
-
-interface SocketEvents {
-  data: [bytes: Uint8Array];
-  error: [error: Error];
-  close: [];
-  connect: [];
-  drain: [];
-  end: [];
-  finish: [];
-}
+import { SocketEvents } from './socket-events.ts';
 
 /** A read has met the end of the stream (libuv: UV_EOF). */
 const END = -4095;
@@ -44,7 +34,7 @@ function onRead(this: OwnedHandle): undefined {
   this.plainSocket?.hasRead(lastRead());
 }
 
-export class PlainSocket extends EventEmitter<SocketEvents> implements ProxySocket {
+export class PlainSocket extends SocketEvents implements ProxySocket {
   closed = false;
   connecting = false;
   destroyed = false;
@@ -126,12 +116,6 @@ export class PlainSocket extends EventEmitter<SocketEvents> implements ProxySock
     return this.#ownName().port;
   }
 
-  override on<Name extends keyof SocketEvents>(name: Name, listener: (...values: SocketEvents[Name]) => void): this {
-    super.on<keyof SocketEvents>(name, listener);
-    if (name === 'data' && !this.#isPaused) this.resume();
-    return this;
-  }
-
   isPaused(): boolean {
     return this.#isPaused;
   }
@@ -157,7 +141,7 @@ export class PlainSocket extends EventEmitter<SocketEvents> implements ProxySock
 
   push(bytes: Uint8Array): boolean {
     if (this.#isFlowing && this.#unread === undefined) {
-      this.emit('data', bytes);
+      this.emitData(bytes);
       return true;
     }
     this.#keep('push', bytes);
@@ -243,6 +227,10 @@ export class PlainSocket extends EventEmitter<SocketEvents> implements ProxySock
     return node;
   }
 
+  protected override readerCame(): void {
+    if (!this.#isPaused) this.resume();
+  }
+
   #connect(request: HandleCall, host: string, port: number): void {
     this.connecting = true;
     request.oncomplete = (status) => {
@@ -266,7 +254,7 @@ export class PlainSocket extends EventEmitter<SocketEvents> implements ProxySock
 
   /** Gives the reader what waits for it, then the end. */
   #flow(): void {
-    for (let bytes = this.#nextUnread(); bytes !== undefined; bytes = this.#nextUnread()) this.emit('data', bytes);
+    for (let bytes = this.#nextUnread(); bytes !== undefined; bytes = this.#nextUnread()) this.emitData(bytes);
     if (!this.#hasMetEnd || !this.#isFlowing || this.#unread !== undefined) return;
     if (this.readableEnded || this.destroyed) return;
     this.readableEnded = true;
@@ -338,7 +326,7 @@ export class PlainSocket extends EventEmitter<SocketEvents> implements ProxySock
       this.closed = true;
       this.emit('close');
     });
-    if (error !== undefined) queueMicrotask(() => this.emit('error', error));
+    if (error !== undefined) queueMicrotask(() => this.emitError(error));
   }
 
   #peerName(): EndPoint {
