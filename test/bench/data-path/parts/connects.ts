@@ -7,7 +7,7 @@ import type { LoadArguments } from '../load.ts';
 import type { Sample } from '../sample.ts';
 
 /** V8 goes on optimizing for so many, however long they take. */
-const WARM_SESSIONS = 16_000;
+const WARM_SESSIONS = 24_000;
 const WARM_STEP_S = 4;
 const MOST_WARM_STEPS = 15;
 const QUICK_WARM_S = 2;
