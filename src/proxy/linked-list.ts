@@ -5,7 +5,8 @@
 /** A value's place in one list. */
 export interface Link<T> {
   readonly value: T;
-  isIn: boolean;
+  /** Undefined: it was taken out. */
+  list: LinkedList<T> | undefined;
   before: Link<T> | undefined;
   after: Link<T> | undefined;
 }
@@ -22,7 +23,7 @@ export class LinkedList<T> {
   /** Behind all others. */
   add(value: T): Link<T> {
     const before = this.#last;
-    const link: Link<T> = { value, isIn: true, before, after: undefined };
+    const link: Link<T> = { value, list: this, before, after: undefined };
     if (before === undefined) this.#first = link;
     else before.after = link;
     this.#last = link;
@@ -30,16 +31,16 @@ export class LinkedList<T> {
     return link;
   }
 
-  /** False: it was taken out before. */
+  /** False: it is not in this list, or not any more. */
   remove(link: Link<T>): boolean {
-    if (!link.isIn) return false;
+    if (link.list !== this) return false;
     const { before, after } = link;
     if (before === undefined) this.#first = after;
     else before.after = after;
     if (after === undefined) this.#last = before;
     else after.before = before;
     // Garbage that refers to a later link would keep it.
-    link.isIn = false;
+    link.list = undefined;
     link.before = undefined;
     link.after = undefined;
     this.#size -= 1;

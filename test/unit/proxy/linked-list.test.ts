@@ -28,10 +28,19 @@ test('takes a value out once', () => {
   expect([list.size, ...list]).toEqual([2, 'a', 'c']);
 });
 
+test('takes nothing out of another list', () => {
+  const [one, other] = [filled(), filled()];
+  expect(one.list.remove(other.a)).toBe(false);
+  expect([[...one.list], [...other.list]]).toEqual([
+    ['a', 'b', 'c'],
+    ['a', 'b', 'c'],
+  ]);
+});
+
 test('a link that is out refers to no other: garbage would keep it', () => {
   const { list, b } = filled();
   list.remove(b);
-  expect(b).toEqual({ value: 'b', isIn: false, before: undefined, after: undefined });
+  expect(b).toEqual({ value: 'b', list: undefined, before: undefined, after: undefined });
 });
 
 test('goes on when the value of the turn is taken out', () => {
