@@ -10,20 +10,10 @@ import type { PoolName } from '../model/policy.ts';
 import type { SessionState } from '../reports/session-state.ts';
 import type { PoolTally, Tally } from '../reports/tally.ts';
 import type { OpenRoute } from '../core/routing-table.ts';
-import { LinkedList, type Link } from './linked-list.ts';
+import { LinkedList } from './linked-list.ts';
 import { knownDatabase, PoolTraffic, type RelayEnds } from './pool-traffic.ts';
 import { NO_SIBLINGS, type Siblings } from './siblings.ts';
 import type { Assignment, SessionHandle } from './stage.ts';
-
-/** Where a session is listed. */
-export interface SessionListing {
-  /** Among all sessions of this process. */
-  readonly all: Link<SessionHandle>;
-  /** Among those of its pool on its member. */
-  onMember: Link<SessionHandle> | undefined;
-  /** Its pool may still change. */
-  isUnsettled: boolean;
-}
 
 interface PoolLedger {
   readonly states: Record<SessionState, number>;

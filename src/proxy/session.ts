@@ -12,9 +12,8 @@ import { asStepOf } from './fault.ts';
 import type { SessionMover } from './moves/session-mover.ts';
 import type { ProxyParts } from './assembly.ts';
 import { SessionRecord } from './session-record.ts';
-import type { SessionListing } from './session-registry.ts';
 import { peerText, type ProxySocket } from './socket.ts';
-import type { Assignment, SessionControl, Stage } from './stage.ts';
+import type { Assignment, SessionControl, SessionListing, Stage } from './stage.ts';
 
 /** The client of a new session. */
 export interface AcceptedSocket {

@@ -29,7 +29,7 @@ import type {
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import type { Recognition } from '../wire/startup/startup.ts';
 import type { Faulty } from './fault.ts';
-import type { SessionListing } from './session-registry.ts';
+import type { Link } from './linked-list.ts';
 import type { StartupReader } from './startup/startup-reader.ts';
 
 /** All that a session asks of the stage that it is in. Without a method: the stage has nothing to do or to say. */
@@ -84,6 +84,16 @@ export interface Assignment {
   readonly isFallback: boolean;
   /** Every member of the pool lagged when the session came. */
   readonly isLagging: boolean;
+}
+
+/** Where the registry lists a session. */
+export interface SessionListing {
+  /** Among all sessions of this process. */
+  readonly all: Link<SessionHandle>;
+  /** Among those of its pool on its member. */
+  onMember: Link<SessionHandle> | undefined;
+  /** Its pool may still change. */
+  isUnsettled: boolean;
 }
 
 /** A session, for every part of the program but its own stages. */

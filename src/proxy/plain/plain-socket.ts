@@ -238,7 +238,7 @@ export class PlainSocket extends SocketEvents implements ProxySocket {
       this.connecting = false;
       if (status < 0) return this.destroy(errnoFault('connect', status));
       if (this.#isFlowing) this.#readStart();
-      return void this.emit('connect');
+      return this.emit('connect');
     };
     const error = host.includes(':')
       ? this._handle?.connect6(request, host, port)
@@ -294,7 +294,7 @@ export class PlainSocket extends SocketEvents implements ProxySocket {
     if (this.destroyed) return undefined;
     if (status < 0) return this.destroy(errnoFault('write', status));
     if (this.writableLength > 0) return undefined;
-    return this.writableEnded ? this.#shutDown() : void this.emit('drain');
+    return this.writableEnded ? this.#shutDown() : this.emit('drain');
   }
 
   #shutDown(): void {
