@@ -1,6 +1,6 @@
 // A list whose values come and go in any order, each in the same time: sessions, clients in their startup. A Set or a
-// Map will not do. V8 keeps a link from each table that it has outgrown to the next one. As soon as one such table is in
-// the old generation, every later table, and every session that was in it, stays until the next full collection.
+// Map will not do. V8 keeps a link from each table that it has outgrown to the next one. Once one such table is in the
+// old generation, every later table, and every session that was in it, stays until the next full collection.
 
 /** A value's place in one list. */
 export interface Link<T> {
