@@ -51,9 +51,11 @@ export function throwFaults(): Faults {
   const { then } = Promise.prototype;
   const sockets = [Socket.prototype, PlainSocket.prototype].map((kind) => ({
     kind,
-    own: { on: kind.on, once: kind.once },
+    own: { on: kind.on, once: kind.once, off: kind.off },
   }));
   const { readInto, whenWritten } = NodeHandle.prototype;
+  /** By the listener that the proxy knows. */
+  const wrappers = new WeakMap<Run, readonly Run[]>();
   const seen = new Set<string>();
   let armed: Chosen | undefined;
   let hasThrown = false;
@@ -91,18 +93,26 @@ export function throwFaults(): Faults {
       mayThrow(site);
       return result;
     };
-    // Node's `off` knows a listener by this.
-    return Object.assign(wrapped, { listener: run }) as unknown as One;
+    return wrapped as unknown as One;
   }
   for (const { kind, own } of sockets) {
     for (const name of ['on', 'once'] as const) {
       const add: Run = own[name];
       Object.assign(kind, {
         [name](this: unknown, event: string, listener: Run) {
-          return Reflect.apply(add, this, [event, faulty(event, listener)]);
+          const wrapped = faulty(event, listener);
+          wrappers.set(listener, [...(wrappers.get(listener) ?? []), wrapped]);
+          return Reflect.apply(add, this, [event, wrapped]);
         },
       });
     }
+    const remove: Run = own.off;
+    Object.assign(kind, {
+      off(this: unknown, event: string, listener: Run) {
+        for (const one of wrappers.get(listener) ?? []) Reflect.apply(remove, this, [event, one]);
+        return Reflect.apply(remove, this, [event, listener]);
+      },
+    });
   }
   Object.assign(NodeHandle.prototype, {
     readInto(this: NodeHandle, buffer: Uint8Array, reader: { read(length: number): Uint8Array | undefined }) {
