@@ -10,7 +10,7 @@ export function compileOnce(): void {
 
 /**
  * At the start of a process that has sessions. V8 makes objects in the old generation if most of their kind have lived
- * long. There, one that a closed session leaves keeps young objects of other sessions, until the next full collection.
+ * long. An object of a closed session keeps young objects of other sessions from there, until the next full collection.
  */
 export function keepObjectsYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');

@@ -92,7 +92,7 @@ export class SessionRegistry {
     if (assignment === undefined) return;
     const sessions = this.#pool(session.pool);
     const { listing } = session;
-    if (listing !== undefined) listing.onMember = membersSessions(sessions, assignment.member).add(session);
+    if (listing !== undefined) listing.onMember = listOf(sessions, assignment.member).add(session);
     if (assignment.isFallback) sessions.fallbackSessions += 1;
     if (assignment.isLagging) sessions.laggingSessions += 1;
     this.#siblings.onChange();
@@ -211,7 +211,7 @@ export class SessionRegistry {
   #release(session: SessionHandle, assignment: Assignment): void {
     const sessions = this.#pool(session.pool);
     const link = session.listing?.onMember;
-    if (link === undefined || !membersSessions(sessions, assignment.member).remove(link)) return;
+    if (link === undefined || !listOf(sessions, assignment.member).remove(link)) return;
     if (assignment.isFallback) sessions.fallbackSessions -= 1;
     if (assignment.isLagging) sessions.laggingSessions -= 1;
   }
@@ -227,7 +227,7 @@ export class SessionRegistry {
   }
 }
 
-function membersSessions({ byMember }: PoolLedger, member: MemberName): LinkedList<SessionHandle> {
+function listOf({ byMember }: PoolLedger, member: MemberName): LinkedList<SessionHandle> {
   const known = byMember.get(member);
   if (known !== undefined) return known;
   const sessions = new LinkedList<SessionHandle>();

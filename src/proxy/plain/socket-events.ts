@@ -2,22 +2,22 @@
 // keeps listeners in an object without a fixed shape, which takes longer, and more memory in each idle session.
 import type { SocketMoment } from '../socket.ts';
 
-type Listener<Value> = (value: Value) => void;
-type Listening =
-  | [name: 'data', listener: Listener<Uint8Array>]
-  | [name: 'error', listener: Listener<Error>]
-  | [name: SocketMoment, listener: Listener<void>];
+type ListenerOf<Value> = (value: Value) => void;
+type NamedListener =
+  | [name: 'data', listener: ListenerOf<Uint8Array>]
+  | [name: 'error', listener: ListenerOf<Error>]
+  | [name: SocketMoment, listener: ListenerOf<void>];
 
 /** For the next time only. */
 class Once<Value> {
-  readonly listener: Listener<Value>;
+  readonly listener: ListenerOf<Value>;
 
-  constructor(listener: Listener<Value>) {
+  constructor(listener: ListenerOf<Value>) {
     this.listener = listener;
   }
 }
 
-type Entry<Value> = Listener<Value> | Once<Value>;
+type Entry<Value> = ListenerOf<Value> | Once<Value>;
 /** A list is replaced, and never changed: an event goes to the listeners that it had when it began. */
 type Entries<Value> = Entry<Value> | readonly Entry<Value>[] | undefined;
 
@@ -35,7 +35,7 @@ export abstract class SocketEvents {
   on(name: 'data', listener: (bytes: Uint8Array) => void): this;
   on(name: 'error', listener: (error: Error) => void): this;
   on(name: SocketMoment, listener: () => void): this;
-  on(...[name, listener]: Listening): this {
+  on(...[name, listener]: NamedListener): this {
     if (name === 'data') {
       this.#data = added(this.#data, listener);
       this.readerCame();
@@ -46,7 +46,7 @@ export abstract class SocketEvents {
 
   once(name: 'error', listener: (error: Error) => void): this;
   once(name: SocketMoment, listener: () => void): this;
-  once(...[name, listener]: Exclude<Listening, ['data', unknown]>): this {
+  once(...[name, listener]: Exclude<NamedListener, ['data', unknown]>): this {
     if (name === 'error') this.#error = added(this.#error, new Once(listener));
     else this.#moments[name] = added(this.#moments[name], new Once(listener));
     return this;
@@ -55,7 +55,7 @@ export abstract class SocketEvents {
   off(name: 'data', listener: (bytes: Uint8Array) => void): this;
   off(name: 'error', listener: (error: Error) => void): this;
   off(name: SocketMoment, listener: () => void): this;
-  off(...[name, listener]: Listening): this {
+  off(...[name, listener]: NamedListener): this {
     if (name === 'data') this.#data = without(this.#data, listener);
     else if (name === 'error') this.#error = without(this.#error, listener);
     else this.#moments[name] = without(this.#moments[name], listener);
@@ -94,7 +94,7 @@ function added<Value>(entries: Entries<Value>, entry: Entry<Value>): Entries<Val
 }
 
 /** Takes out the one that was added last. */
-function without<Value>(entries: Entries<Value>, listener: Listener<Value>): Entries<Value> {
+function without<Value>(entries: Entries<Value>, listener: ListenerOf<Value>): Entries<Value> {
   if (entries === undefined) return undefined;
   if (!isList(entries)) return listenerOf(entries) === listener ? undefined : entries;
   const index = entries.findLastIndex((entry) => listenerOf(entry) === listener);
@@ -109,12 +109,12 @@ function withoutOnce<Value>(entries: Entries<Value>): Entries<Value> {
   return left.length > 1 ? left : left[0];
 }
 
-function listenersOf<Value>(entries: Entries<Value>): readonly Listener<Value>[] {
+function listenersOf<Value>(entries: Entries<Value>): readonly ListenerOf<Value>[] {
   if (entries === undefined) return [];
   return isList(entries) ? entries.map(listenerOf) : [listenerOf(entries)];
 }
 
-function listenerOf<Value>(entry: Entry<Value>): Listener<Value> {
+function listenerOf<Value>(entry: Entry<Value>): ListenerOf<Value> {
   return entry instanceof Once ? entry.listener : entry;
 }
 

@@ -74,8 +74,12 @@ async function play(cluster: SandboxCluster, pointsman: PointsmanProcess): Promi
     await cluster.freezeManager(old.name);
     const inFlight = fate(asking.client.query('select 1'));
     const ends = { listening, inTransaction, recent, asking, asleep };
-    for (const [name, session] of Object.entries(ends))
-      await pointsman.waitFor(`the end of the session ${name}`, () => session.endedAtMs !== undefined, PATIENCE_MS);
+    const haveEnded = (): true => {
+      const left = Object.entries(ends).flatMap(([name, { endedAtMs }]) => (endedAtMs === undefined ? [name] : []));
+      if (left.length > 0) throw new Error(`no end of ${left.join(', ')}`);
+      return true;
+    };
+    await pointsman.waitFor('every end', haveEnded, PATIENCE_MS);
     const text = `select current_setting('work_mem') as memory, ${SERVER_NAME} as server`;
     const answers = await Promise.all(idle.map(async ({ client }) => (await client.query(text)).rows));
     const afterMs = monotonicMs() - droppedAt;

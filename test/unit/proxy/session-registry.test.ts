@@ -53,6 +53,13 @@ test('sessions on a member are those at its address: a moved member has others',
   expect(registry.sessionsOn('read', 'pg-1')).toBe(2);
 });
 
+test('a member counts while it has sessions, and not after', () => {
+  const session = aSession(PLACE);
+  expect(registry.counts().get('read')?.members).toEqual(new Map([['pg-1', 1]]));
+  registry.assign(session, undefined, PLACE);
+  expect(registry.counts().get('read')?.members).toEqual(new Map());
+});
+
 test('all that wait until no session is left are told, and one whose time is over', async () => {
   const clock = new ManualClock();
   const session = aSession(PLACE);

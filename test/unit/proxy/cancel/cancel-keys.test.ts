@@ -31,6 +31,8 @@ test('a forgotten key is not found, others stay, and nothing is left at the end'
   if (first === undefined || second === undefined || third === undefined) throw new Error('unreachable');
   keys.remove(second);
   keys.remove(second);
+  // It is garbage now, which would keep the others.
+  expect(second.next).toBeUndefined();
   expect(keys.find(aKey(7, 1, 2, 3, 4))?.server).toEqual(at('pg-1'));
   keys.remove(first);
   expect(keys.find(aKey(7, 1, 2, 3, 4))?.server).toEqual(at('pg-3'));
