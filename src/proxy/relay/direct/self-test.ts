@@ -17,11 +17,13 @@ const OTHER_INTERNALS = 'this version of Node has other internals';
 const LIMIT_MS = 3_000;
 /** Bytes of the pattern. No buffer's length is a multiple of it. */
 const PATTERN_BYTES = 65_521;
-/** Together more than the kernel keeps between two sockets, so that both directions stall. */
-const TIMES = 128;
+/** The far end sends so many patterns at a time: 1 MB. */
+const TIMES = 16;
+/** Where the kernel keeps more than 64 MB between two sockets, nothing stalls. */
+const MOST_BYTES = 64 * TIMES * PATTERN_BYTES;
 /** Connections that exchange words at the same time: enough for some writes to be batched, and some not. */
 const TALKERS = 4;
-const WORDS = 48;
+const WORDS = 16;
 
 interface Pair {
   /** The accepted end, a plain socket, which is relayed to itself. */
@@ -170,7 +172,7 @@ function happened(socket: ProxySocket, event: 'close' | 'connect'): Promise<void
   });
 }
 
-/** Sends one word after another there and back, each a little longer, then the end. */
+/** Sends one word after another there and back, each longer, then the end. */
 async function talks(pair: Pair): Promise<boolean> {
   const { near, far, pipe, words } = pair;
   echo(near, pipe);
@@ -178,7 +180,7 @@ async function talks(pair: Pair): Promise<boolean> {
   const broken = failureOf(far);
   let isSame = true;
   for (let word = 1; word <= WORDS; word += 1) {
-    isSame &&= await Promise.race([saidBack(pair, words.pattern.subarray(0, 1 + word * word)), broken]);
+    isSame &&= await Promise.race([saidBack(pair, words.pattern.subarray(0, 1 + 9 * word * word)), broken]);
   }
   far.end();
   await Promise.all([happened(far, 'close'), happened(near, 'close')]);
@@ -199,24 +201,32 @@ function saidBack({ far, ear }: Pair, said: Buffer): Promise<boolean> {
   });
 }
 
-/** Sends much there and back. The far end does not read before the near end has stalled. */
+/** Sends there and back until the near end stalls, and a little more. The far end does not read before that. */
 async function copies({ near, far, pipe, ear, words: { pattern, repeated } }: Pair): Promise<boolean> {
-  let [received, isSame, taken] = [0, true, 0];
+  let [received, isSame] = [0, true];
+  const bytes = { sent: 0, taken: 0 };
   near.on('end', () => far.resume());
-  echo(near, pipe, (bytes) => (taken += bytes.length));
-  ear.hear = (bytes) => {
+  echo(near, pipe, (more) => (bytes.taken += more.length));
+  ear.hear = (more) => {
     const at = received % pattern.length;
-    isSame &&= repeated.subarray(at, at + bytes.length).equals(bytes);
-    received += bytes.length;
+    isSame &&= repeated.subarray(at, at + more.length).equals(more);
+    received += more.length;
+  };
+  const send = (): void => {
+    for (let times = 0; times < TIMES; times += 1) far.write(pattern);
+    bytes.sent += TIMES * pattern.length;
   };
   far.pause();
-  for (let times = 0; times < TIMES; times += 1) far.write(pattern);
+  while (bytes.taken === bytes.sent && bytes.sent < MOST_BYTES) {
+    send();
+    await standstill(() => bytes.taken);
+  }
+  send();
   far.end();
-  await standstill(() => taken);
   far.resume();
   await Promise.all([happened(far, 'close'), happened(near, 'close')]);
   pipe.closed();
-  return isSame && received === pattern.length * TIMES;
+  return isSame && received === bytes.sent;
 }
 
 /** Resolves when the figure has not changed for some turns. */

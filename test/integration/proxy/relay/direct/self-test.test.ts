@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { handleOf, isStreamHandle } from '../../../../../src/proxy/plain/internals.ts';
 import { directPipes } from '../../../../../src/proxy/relay/direct/pipes.ts';
 import { testDirectPipes } from '../../../../../src/proxy/relay/direct/self-test.ts';
 import type { OpenDirectPipe } from '../../../../../src/proxy/relay/direct/self-test.ts';
@@ -45,4 +46,23 @@ test('a self-test that takes too long has failed', async () => {
   };
   expect(await testDirectPipes(silent, clock)).toBe('the self-test took longer than 3000 ms');
   expect(clock.pending()).toBe(0);
+});
+
+test('the self-test sends until a sink stalls, and its source is not read meanwhile', async () => {
+  const openPipe = directPipes();
+  let stalls = 0;
+  const watched: OpenDirectPipe = (source, sink) => {
+    const handle = handleOf(source);
+    if (!isStreamHandle(handle)) throw new Error('no handle');
+    const { readStop } = handle;
+    Object.assign(handle, {
+      readStop: () => {
+        if (Number(Reflect.get(handle, 'writeQueueSize')) > 0) stalls += 1;
+        return readStop.call(handle);
+      },
+    });
+    return openPipe(source, sink);
+  };
+  expect(await testDirectPipes(watched, systemClock)).toBeUndefined();
+  expect(stalls).toBeGreaterThan(0);
 });
