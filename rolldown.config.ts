@@ -51,7 +51,9 @@ const libraries: Plugin = {
 const made: Plugin = {
   name: 'made',
   async load(id) {
-    if (id.endsWith('/src/config/schema/noted.ts')) return 'export const noted = (schema) => schema;';
+    for (const name of ['key', 'noted']) {
+      if (id.endsWith(`/src/config/schema/${name}.ts`)) return `export const ${name} = (schema) => schema;`;
+    }
     if (!id.endsWith('/src/config/schema/file-json-schema.ts')) return null;
     const { fileJsonSchema }: { readonly fileJsonSchema: object } = await import(id);
     return `export const fileJsonSchema = JSON.parse(${JSON.stringify(JSON.stringify(fileJsonSchema))});`;

@@ -4,7 +4,7 @@ import { EXIT, type Reload, type RunApp } from '../cli/io.ts';
 import type { Config } from '../config/config.ts';
 import { formatProblems } from '../config/fault.ts';
 import { durationText } from '../core/describe.ts';
-import { collectGarbage, compileOnce, keepObjectsYoung } from './engine.ts';
+import { afterStart, beforeStart } from './engine.ts';
 import type { Clock } from '../model/instant.ts';
 import { readOpenFiles } from './open-files.ts';
 import { version } from './package.ts';
@@ -20,8 +20,9 @@ const ASKED = Symbol('asked to end');
 /** `process`: that of the program. */
 export async function runApp(process: NodeJS.Process, clock: Clock, start: Parameters<RunApp>[0]): Promise<number> {
   const { config, warnings, file, reload } = start;
-  compileOnce();
-  keepObjectsYoung();
+  // Node's `listen` loads it. After the next line V8 would compile it anew.
+  process.getBuiltinModule('node:cluster');
+  beforeStart();
   const asked = listenForEnd(process);
   const { log: own, access, flush, dropped } = openLog(process, config.log);
   const inherited = passedSockets(process.env, process.pid);
@@ -62,9 +63,8 @@ export async function runApp(process: NodeJS.Process, clock: Clock, start: Param
     }
     const onFault = (error: unknown): void => app.fault(error);
     process.on('uncaughtException', onFault).on('unhandledRejection', onFault);
-    // The start leaves 5 MB. Later objects would lie between what is garbage now, and V8 would keep that memory. No
-    // client waits: they are accepted in a later turn of the event loop.
-    collectGarbage();
+    // No client waits: they are accepted in a later turn of the event loop.
+    afterStart();
     systemd.started(app.complete());
     void app.complete().then(() => log.info({ event: 'ready' }, 'ready: the first round of probes is complete'));
     await asked.once;

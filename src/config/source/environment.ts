@@ -27,16 +27,18 @@ interface Leaf {
 
 /** The file (with the default pools and listeners) with the values of the environment. Changes neither argument. */
 export function applyEnvironment(written: Tree, env: Environment): OverlaidTree {
-  const names = Object.keys(env).filter((name) => name.startsWith(PREFIX) && env[name] !== '');
-  const leaves = new Map<string, Leaf>();
-  for (const leaf of leavesOf(fileShape, written, [], names)) leaves.set(leaf.variable, leaf);
+  const names = Object.keys(env).filter(
+    (name) => name.startsWith(PREFIX) && env[name] !== '' && !RESERVED.includes(name),
+  );
+  const all = names.length === 0 ? [] : leavesOf(fileShape, written, [], names);
+  const leaves = new Map(all.map((leaf) => [leaf.variable, leaf]));
   const tree = structuredClone(written);
   const variables = new Map<string, string>();
   const problems: Problem[] = [];
   for (const name of names) {
     const text = env[name];
     const leaf = leaves.get(name);
-    if (text === undefined || RESERVED.includes(name)) continue;
+    if (text === undefined) continue;
     if (leaf !== undefined) {
       setAt(tree, leaf.path, readText(text, leaf.shape));
       variables.set(formatPath(leaf.path), name);

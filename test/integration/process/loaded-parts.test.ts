@@ -55,7 +55,7 @@ test('an idle proxy has loaded what it needs', async () => {
       admin: { address: '127.0.0.1:0' },
       log: { format: 'json' },
     },
-    { NODE_OPTIONS: `--import=${NOTES_LOADED}`, LOADED: file },
+    { NODE_OPTIONS: `--import=${NOTES_LOADED}`, LOADED: file, NODE_DEBUG_NATIVE: 'CODE_CACHE' },
   );
   onTestFinished(() => pointsman.stop());
   await pointsman.waitUntilReady();
@@ -68,14 +68,13 @@ test('an idle proxy has loaded what it needs', async () => {
   expect(names.filter((name) => LATE.test(name))).toEqual([]);
   expect(modules).toContain('NativeModule http');
   expect(modules.filter((name) => LARGE.includes(name))).toEqual([]);
+  expectAsCompiled(pointsman.stderr.join(''), 'cluster');
 });
 
 test('with the options of the first line, Node takes its own modules as they are compiled in its program', async () => {
   const env = { NODE_DEBUG_NATIVE: 'CODE_CACHE' };
   const { stdout, stderr } = await run(process.execPath, [...flagsOf(MAIN), MAIN, 'version'], { env });
-  const told = [...`${stdout}${stderr}`.matchAll(/Code cache of (\S+) .*is (accepted|rejected)/g)];
-  expect(told.map(([, name]) => name)).toContain('net');
-  expect(told.filter(([, , how]) => how === 'rejected').map(([, name]) => name)).toEqual([]);
+  expectAsCompiled(`${stdout}${stderr}`, 'net');
 });
 
 test('the build has made the schema of the file, the same as that of the sources', async () => {
@@ -85,3 +84,10 @@ test('the build has made the schema of the file, the same as that of the sources
   const makers = files.filter((name) => /= toJSONSchema\(/.test(readFileSync(join(dirname(MAIN), name), 'utf8')));
   expect(makers).toEqual([]);
 });
+
+/** `name`: a module that was loaded. */
+function expectAsCompiled(output: string, name: string): void {
+  const told = [...output.matchAll(/Code cache of (\S+) .*is (accepted|rejected)/g)];
+  expect(told.map(([, module]) => module)).toContain(name);
+  expect(told.filter(([, , how]) => how === 'rejected').map(([, module]) => module)).toEqual([]);
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createTrustRules } from '../../../src/discovery/addresses.ts';
-import { neverContacted, normalizeAddress } from '../../../src/discovery/never-contacted.ts';
+import { networks, neverContacted, normalizeAddress } from '../../../src/discovery/never-contacted.ts';
 import type { ContactPoint } from '../../../src/discovery/addresses.ts';
 import type { AllowRules } from '../../../src/model/cluster-config.ts';
 import { parseApiUrl } from '../../../src/discovery/api-url.ts';
@@ -31,6 +31,24 @@ describe('one spelling for each address', () => {
     ['', undefined],
   ])('%s is %s', (text, expected) => {
     expect(normalizeAddress(text)).toBe(expected);
+  });
+});
+
+describe('networks', () => {
+  test('are single addresses and ranges', () => {
+    const { rules: taken } = networks(['10.0.0.0/8', '10.1.2.3', 'FD00::/8', '::1', '::ffff:1.2.3.4/96']);
+    expect(taken.length).toBe(5);
+  });
+
+  test.each(['', 'pg1', '10.0.0', '010.0.0.1', '10.0.0.1\0', '10.0.0.0/33', '10.0.0.0/x', '::1\0', '[::1]', '1::2::3'])(
+    '%j is left out',
+    (text) => {
+      expect(networks([text]).rules).toEqual([]);
+    },
+  );
+
+  test.each(['fe80::1%eth0', 'fe80::/129', '10.0.0.0/', ' 10.0.0.1'])('%j is left out', (text) => {
+    expect(networks([text]).rules).toEqual([]);
   });
 });
 
