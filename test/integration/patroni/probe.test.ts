@@ -140,11 +140,7 @@ describe('no evidence', () => {
     ['noise', { raw: '\u0016\u0003\u0001 noise' }, 'malformed'],
     ['another protocol', { raw: 'SSH-2.0-OpenSSH_9.2\r\n' }, 'malformed'],
     ['endless interim answers', { raw: 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000) }, 'malformed'],
-    [
-      'an upgrade',
-      { raw: 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n' },
-      'malformed',
-    ],
+    ['an upgrade', { raw: 'HTTP/1.1 101 Upgraded\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n' }, 'malformed'],
     ['10 MB', { raw: `HTTP/1.0 200 OK\r\n\r\n{"a":"${'x'.repeat(10_000_000)}"}` }, 'oversized'],
     ['1 MB of headers', { raw: `HTTP/1.0 200 OK\r\nX: ${'x'.repeat(1_000_000)}\r\n\r\n{}` }, 'oversized'],
     ['5000 chunks of one byte', { raw: inChunks(' '.repeat(5000)) }, 'oversized'],
@@ -165,7 +161,11 @@ describe('no evidence', () => {
     ['500', { raw: 'HTTP/1.0 500 Oops\r\n\r\n{}' }, 'unexpected_status'],
   ])('%s', async (_, knobs, cause) => {
     const member = await start({ role: 'primary', ...knobs });
-    expect(await ask(member)).toMatchObject({ kind: 'failed', cause, detail: expect.any(String) });
+    // On a machine with other work this process stands still at times, which is a fault on this side.
+    let outcome = await ask(member);
+    for (let left = 4; left > 0 && outcome.kind === 'failed' && outcome.cause === 'local'; left -= 1)
+      outcome = await ask(member);
+    expect(outcome).toMatchObject({ kind: 'failed', cause, detail: expect.any(String) });
   });
 
   test('100,000 headers, or as many behind the body, take hardly any time', async () => {
