@@ -4,6 +4,7 @@
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Address } from '../model/member.ts';
 import { failure } from './answer.ts';
@@ -154,8 +155,16 @@ async function alone(operationLock: OperationLock, what: string, run: () => Repl
 
 /**
  * Answers input that is not HTTP (a PostgreSQL startup packet, for example), and headers that are too long or too late.
+ * A silent connection gets no answer: a browser keeps a spare one, and would take it for that to its next request.
  */
 function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isSilent(socket)) {
+    // After a pause of this process the request may be there, and is read before that.
+    setImmediate(() => {
+      if (isSilent(socket)) socket.destroy();
+    });
+    return;
+  }
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -174,6 +183,10 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function isSilent(socket: Duplex): boolean {
+  return socket instanceof Socket && socket.bytesRead === 0;
 }
 
 function close(server: Server, streams: Streams): Promise<void> {

@@ -1,6 +1,6 @@
-// Limits the connections of the admin port. A health check always finds room: a silent connection has little time, and
-// with too many connections the oldest idle one is closed, not the newest. However many come, each has a moment to send
-// its request, so that a crowd does not push out a health check from farther away.
+// Limits the connections of the admin port. A health check always finds room: a silent connection has little time
+// (HEAD_MS in admin-server.ts), and with too many connections the oldest idle one is closed, not the newest. However
+// many come, each has a moment to send its request, so that a crowd does not push out a health check from farther away.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -11,8 +11,6 @@ const MOST_PER_ADDRESS = 48;
 const MOMENT_MS = 500;
 /** With more connections than these, nobody is given a moment. descriptor-limit.ts keeps descriptors for them. */
 const CEILING = 96;
-/** Until the head of the request is complete. */
-const HEAD_MS = 2000;
 
 interface AdminConnection {
   readonly socket: Socket;
@@ -36,14 +34,7 @@ export function limitConnections(server: Server): void {
     const address = socket.remoteAddress ?? '';
     const connection: AdminConnection = { socket, address, acceptedMs: performance.now(), isBusy: false };
     connections.set(socket, connection);
-    const headDue = setTimeout(() => {
-      // For a slow head the server itself sends an error.
-      if (socket.bytesRead === 0) socket.destroy();
-    }, HEAD_MS);
-    socket.once('close', () => {
-      clearTimeout(headDue);
-      connections.delete(socket);
-    });
+    socket.once('close', () => connections.delete(socket));
     closeOne();
   });
   server.on('request', (request, response) => {

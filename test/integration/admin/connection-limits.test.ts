@@ -46,6 +46,11 @@ async function silent(localAddress: string): Promise<Socket> {
   return socket;
 }
 
+/** The server is in this process. */
+function standStill(forMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, forMs);
+}
+
 /** The status code and the body. */
 async function ask(request: string, localAddress = '127.0.0.1'): Promise<readonly [number, string]> {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
@@ -100,6 +105,27 @@ describe('silent connections', () => {
     slow.write('GET /livez HTTP/1.1\r\nHost: x');
     await until('both ends', () => mute.closed && slow.closed, 4000);
     expect(told).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test('get no answer, which a browser would take for its next one, although this process stood still', async () => {
+    const spare = await silent('127.0.0.1');
+    let told = '';
+    spare.setEncoding('latin1').on('data', (chunk: string) => (told += chunk));
+    await ask(LIVE);
+    standStill(2200);
+    await until('the end', () => spare.closed, 4000);
+    expect(told).toBe('');
+  });
+
+  test('a request that came while this process stood still is answered', async () => {
+    const late = await silent('127.0.0.1');
+    let told = '';
+    late.setEncoding('latin1').on('data', (chunk: string) => (told += chunk));
+    await ask(LIVE);
+    late.write(`${LIVE}\r\n\r\n`);
+    standStill(2200);
+    await once(late, 'close');
+    expect(told).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   test('a request that is being answered is not dropped for them', async () => {
