@@ -70,7 +70,7 @@ describeInBrowser('the look of the status page', () => {
       await showsWaiting(tab.page, 3);
       await judge(tab, `${name}-outage`);
     }
-  }, 180_000);
+  });
 
   it('by keyboard: everything that can be pressed is in the order of Tab', async () => {
     const { page } = await lab.open();

@@ -56,13 +56,10 @@ export function pageLab(
   };
 }
 
-/** Four browsers beside a cluster can take long on a slow machine. No test measures by this limit. */
-const SHOWN_MS = 60_000;
-
 /** Resolves when the page says so. */
 export async function connection(page: Page, state: 'live' | 'lost'): Promise<void> {
   const text = state === 'live' ? /^live$/ : /^connection lost$/;
-  await page.locator('.header').getByRole('status').filter({ hasText: text }).waitFor({ timeout: SHOWN_MS });
+  await page.locator('.header').getByRole('status').filter({ hasText: text }).waitFor({ timeout: 30_000 });
 }
 
 /** The name and the value of a fact in the header, one behind the other. */
@@ -71,12 +68,12 @@ export const FACT = '.header-facts > div';
 /** Resolves when the header has it: `primary`, `pg-2`. */
 export async function headerShows(page: Page, name: string, value: string): Promise<void> {
   const fact = page.locator(FACT, { hasText: new RegExp(`^${name}\\s*${value}$`) });
-  await fact.waitFor({ timeout: SHOWN_MS });
+  await fact.waitFor({ timeout: 30_000 });
 }
 
 /** Resolves when the page has so many waiting clients, and says when the first of them is refused. */
 export async function showsWaiting(page: Page, clients: number): Promise<void> {
   const panel = page.getByRole('region', { name: 'Waiting clients' });
-  await panel.getByText(new RegExp(`^${clients}$`)).waitFor({ timeout: SHOWN_MS });
-  await panel.getByText(/is refused in/).waitFor({ timeout: SHOWN_MS });
+  await panel.getByText(new RegExp(`^${clients}$`)).waitFor({ timeout: 30_000 });
+  await panel.getByText(/is refused in/).waitFor({ timeout: 30_000 });
 }

@@ -40,14 +40,9 @@ describe('networks', () => {
     expect(taken.length).toBe(5);
   });
 
-  test.each(['', 'pg1', '10.0.0', '010.0.0.1', '10.0.0.1\0', '10.0.0.0/33', '10.0.0.0/x', '::1\0', '[::1]', '1::2::3'])(
-    '%j is left out',
-    (text) => {
-      expect(networks([text]).rules).toEqual([]);
-    },
-  );
-
-  test.each(['fe80::1%eth0', 'fe80::/129', '10.0.0.0/', ' 10.0.0.1'])('%j is left out', (text) => {
+  const neither = ['', 'pg1', '10.0.0', '010.0.0.1', ' 10.0.0.1', '10.0.0.1\0', '10.0.0.0/', '10.0.0.0/33'];
+  const ofIpv6 = ['1::2::3', '[::1]', '::1\0', 'fe80::/129', 'fe80::/x', 'fe80::1%eth0'];
+  test.each([...neither, ...ofIpv6])('%j is left out', (text) => {
     expect(networks([text]).rules).toEqual([]);
   });
 });
