@@ -21,6 +21,7 @@ import { tooFewDescriptors } from './open-files.ts';
 import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
 import type { DescriptorBudget } from '../proxy/options.ts';
 import { takeFault } from '../proxy/fault.ts';
+import type { Listening } from '../proxy/proxy-interface.ts';
 import { takingTurns } from '../model/taking-turns.ts';
 import { createHistory, createLastHour, type LastHour } from './last-hour.ts';
 import { reload, type ReloadOptions, type ReloadResult } from './reload.ts';
@@ -51,16 +52,19 @@ export interface AppOptions extends CoreOptions {
   readonly narrate?: (event: ReportedEvent) => void;
 }
 
-export type AppStart =
-  | { readonly kind: 'started'; readonly listeners: readonly BoundListener[] }
-  | { readonly kind: 'failed'; readonly why: string };
+interface StartFailure {
+  readonly kind: 'failed';
+  readonly why: string;
+}
+
+export type AppStart = Listening | StartFailure;
 
 export interface App {
   /** The log that was given. Its lines are recent events of GET /events, too. */
   readonly log: Log;
   /** In effect: of the start, or of the last reload. */
   config(): Config;
-  /** Binds every address or none, then begins to watch the cluster. */
+  /** Binds every address or none, and begins to watch the cluster. Resolves when clients are served. */
   start(): Promise<AppStart>;
   /** Resolves when the first complete round of probes has shown the cluster. */
   complete(): Promise<void>;
@@ -219,12 +223,14 @@ function lifeOf(life: Life, parts: LifeOptions): Pick<App, 'start' | 'drain' | '
       await incidents.open();
       const why = await branches.prepare(running.config.branches);
       if (why === undefined) branches.apply(running.config.branches);
-      const started: AppStart = why === undefined ? await listenAll(parts) : { kind: 'failed', why };
-      if (started.kind === 'failed') await stop();
-      else {
-        monitor.start();
-        past.start();
+      const started = why === undefined ? await listenAll(parts) : { kind: 'failed' as const, why };
+      if (started.kind === 'failed') {
+        await stop();
+        return started;
       }
+      monitor.start();
+      past.start();
+      await started.serving;
       return started;
     },
     async drain() {
@@ -242,7 +248,8 @@ function newRun(): string {
   return `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 }
 
-async function listenAll({ running, admin, console, descriptors, proxy, log }: LifeOptions): Promise<AppStart> {
+async function listenAll(parts: LifeOptions): Promise<Listening | StartFailure> {
+  const { running, admin, console, descriptors, proxy, log } = parts;
   const { config } = running;
   const why = tooFewDescriptors(descriptors, config.client, processCount(config), log);
   if (why !== undefined) return { kind: 'failed', why };
@@ -257,7 +264,7 @@ async function listenAll({ running, admin, console, descriptors, proxy, log }: L
   const listeners = [...bound.listeners, { pool: 'admin', address: own.address }];
   if (asked !== undefined) listeners.push({ pool: 'console', address: asked.address });
   tellListeners(log, { added: listeners, removed: [] });
-  return { kind: 'started', listeners };
+  return { kind: 'listening', listeners, serving: bound.serving };
 }
 
 function tellListeners(log: Log, { added, removed }: ListenerChanges): void {

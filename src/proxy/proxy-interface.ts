@@ -11,13 +11,20 @@ import type { Tally } from '../reports/tally.ts';
 import type { BoundListener, ListenFailure, PreparedListeners } from './accept/listeners.ts';
 import type { ProxyPolicy } from './options.ts';
 
-export type ListenResult = { readonly kind: 'listening'; readonly listeners: readonly BoundListener[] } | ListenFailure;
+export interface Listening {
+  readonly kind: 'listening';
+  readonly listeners: readonly BoundListener[];
+  /** Settles when clients are served: the first ones wait for the self-test of the relay. Never rejects. */
+  readonly serving: Promise<void>;
+}
+
+export type ListenResult = Listening | ListenFailure;
 
 /** A policy whose new addresses are bound already. The table with the new pools must follow `apply` synchronously. */
 export type PreparedPolicy = PreparedListeners;
 
 export interface Proxy {
-  /** Binds all listeners or none. Call once. */
+  /** Binds all listeners or none. Call once, and nothing else before it has settled. */
   listen(): Promise<ListenResult>;
   /** Binds the addresses that `policy` adds, all or none. Nothing else changes before `apply`. One at a time. */
   prepare(policy: ProxyPolicy & RoutingPolicy): Promise<PreparedPolicy>;

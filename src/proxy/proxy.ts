@@ -29,6 +29,8 @@ export function createProxy(options: ProxyOptions): LocalProxy {
 class RunningProxy implements LocalProxy {
   readonly #parts: Assembly;
   #isStopping = false;
+  /** Undefined before `listen`. */
+  #serving: Promise<void> | undefined;
   #lastId: number;
 
   constructor(options: ProxyOptions) {
@@ -44,18 +46,26 @@ class RunningProxy implements LocalProxy {
   }
 
   async listen(): Promise<ListenResult> {
-    const { policy, pipes, mover } = this.#parts;
+    const { policy, mover, tcpTimeouts } = this.#parts;
     const identity = await this.#parts.identity.prepare(policy().client.tls);
     if (identity.kind === 'failed') return identity;
     const prepared = await this.#parts.listeners.prepare(policy().listeners);
     if (prepared.kind === 'failed') return prepared;
-    await pipes.choose(policy().relay);
     await mover.load(policy().moves);
     if (!this.#isStopping) {
       identity.apply();
-      this.#parts.tcpTimeouts.review();
+      tcpTimeouts.review();
     }
-    return { kind: 'listening', listeners: prepared.apply().added };
+    const { added } = prepared.apply();
+    this.#serving = this.#serve();
+    return { kind: 'listening', listeners: added, serving: this.#serving };
+  }
+
+  /** The members are probed meanwhile. */
+  async #serve(): Promise<void> {
+    const { policy, pipes, listeners } = this.#parts;
+    await pipes.choose(policy().relay);
+    listeners.serve();
   }
 
   async prepare(policy: ProxyPolicy): Promise<PreparedPolicy> {
@@ -96,7 +106,8 @@ class RunningProxy implements LocalProxy {
     this.#parts.stallGate.stalled(this.#parts.policy().pools, noticedAt, limitMs);
   }
 
-  stopAccepting(): Promise<void> {
+  async stopAccepting(): Promise<void> {
+    await this.#serving;
     return this.#parts.listeners.closeWhenTaken();
   }
 

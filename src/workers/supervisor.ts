@@ -81,10 +81,11 @@ export class Supervisor implements Proxy {
     const claimed = await this.#ports.claim(this.#policy.listeners);
     if (claimed.kind === 'failed') return claimed;
     const { added } = claimed.apply();
-    if (this.#slots.isStopped) return { kind: 'listening', listeners: [] };
+    const serving = Promise.resolve();
+    if (this.#slots.isStopped) return { kind: 'listening', listeners: [], serving };
     const problem = await this.#slots.start();
     return problem === undefined
-      ? { kind: 'listening', listeners: added }
+      ? { kind: 'listening', listeners: added, serving }
       : { kind: 'failed', message: `a worker could not start: ${problem}` };
   }
 

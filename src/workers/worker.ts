@@ -120,6 +120,7 @@ export class Worker {
   /** Binds the ports and reports the result to the main process. */
   async listen(): Promise<void> {
     const listening = await this.#proxy.listen();
+    if (listening.kind === 'listening') await listening.serving;
     this.#reporter.report();
     this.#options.send({ kind: 'begun', problem: listening.kind === 'failed' ? listening.message : undefined });
   }

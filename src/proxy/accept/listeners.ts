@@ -78,6 +78,7 @@ export class Listeners {
   readonly #inherited: InheritedSocket[];
   #listeners: readonly Listener[] = [];
   #isClosed = false;
+  #isServing = false;
   /** Clients so far. */
   #accepted = 0;
 
@@ -113,6 +114,12 @@ export class Listeners {
       added.push(bound);
     }
     return { kind: 'prepared', apply: () => this.#apply(kept, added), abandon };
+  }
+
+  /** Calls `onConnection` from now on, first for the clients that wait. Call once. */
+  serve(): void {
+    this.#isServing = true;
+    for (const listener of this.#listeners) this.#serve(listener);
   }
 
   isBound(address: Address): boolean {
@@ -189,6 +196,10 @@ export class Listeners {
   #open(listener: Listener): void {
     const problem = listener.socket.publish();
     if (problem !== undefined) this.#options.onFailure(listener.policy.pool, problem.message);
+    if (this.#isServing) this.#serve(listener);
+  }
+
+  #serve(listener: Listener): void {
     listener.socket.acceptWith(this.#options.arePlain?.() === true, (client) => {
       this.#accepted += 1;
       this.#options.onConnection(bound(listener), client, isProxy(listener, client));
@@ -196,7 +207,7 @@ export class Listeners {
   }
 }
 
-/** Keeps the clients that connect before it is certain that the socket will be used. */
+/** Keeps the clients that connect before they are served. */
 class ListeningSocket {
   /** The port is the real one; of an inherited socket the host too. */
   readonly address: Address;

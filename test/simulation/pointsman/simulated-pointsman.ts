@@ -126,6 +126,7 @@ export class SimulatedPointsman {
     const bound = await proxy.listen();
     if (bound.kind === 'failed') throw new Error(bound.message);
     if (!this.#isStopped) monitor.start();
+    await bound.serving;
     this.#world.note(`${this.host.name} listens`);
   }
 

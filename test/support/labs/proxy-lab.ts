@@ -78,6 +78,8 @@ export interface ProxyLabOptions {
   readonly onDecideIfDue?: () => void;
   /** The table at first; pools not named hold. */
   readonly table?: Readonly<Record<string, PoolPicture>>;
+  /** Runs when the addresses are bound, and no client is served yet. */
+  readonly beforeServing?: (lab: ProxyLab) => Promise<void>;
 }
 
 type Closed = Extract<ProxyEvent, { kind: 'session_closed' }>;
@@ -198,7 +200,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     if (found === undefined) throw new Error(`no listener for pool ${pool}`);
     return found;
   };
-  return {
+  const lab: ProxyLab = {
     proxy,
     events,
     triggers,
@@ -232,4 +234,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
       await Promise.all(backends.map((backend) => backend.stop()));
     },
   };
+  await options.beforeServing?.(lab);
+  await bound.serving;
+  return lab;
 }

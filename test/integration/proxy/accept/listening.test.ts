@@ -18,7 +18,7 @@ class Lab {
   readonly listeners: Listeners;
   taken = 0;
 
-  constructor() {
+  constructor({ isServing = true } = {}) {
     this.listeners = new Listeners({
       onConnection: (_, client) => {
         this.taken += 1;
@@ -26,11 +26,20 @@ class Lab {
       },
       onFailure: () => {},
     });
+    if (isServing) this.listeners.serve();
     labs.push(this);
   }
 
-  async listen(address: Address, reusePort?: boolean): Promise<PreparedListeners> {
-    const prepared = await this.listeners.prepare([{ address, pool: 'write', reusePort }]);
+  async listen(...addresses: readonly Address[]): Promise<PreparedListeners> {
+    return this.#listen(addresses);
+  }
+
+  async share(address: Address): Promise<PreparedListeners> {
+    return this.#listen([address], true);
+  }
+
+  async #listen(addresses: readonly Address[], reusePort?: boolean): Promise<PreparedListeners> {
+    const prepared = await this.listeners.prepare(addresses.map((address) => ({ address, pool: 'write', reusePort })));
     if (prepared.kind === 'prepared') prepared.apply();
     return prepared;
   }
@@ -55,8 +64,8 @@ function connectFromOutside({ host, port }: Address, times: number): void {
 test('two processes share a port when both allow it', async () => {
   const address = await aFreeAddress();
   const [first, second] = [new Lab(), new Lab()];
-  await first.listen(address, true);
-  await second.listen(address, true);
+  await first.share(address);
+  await second.share(address);
   await Promise.all(Array.from({ length: 50 }, () => connectRaw(address)));
   await until('every client is taken', () => first.taken + second.taken === 50);
   await first.listeners.closeWhenTaken();
@@ -65,10 +74,23 @@ test('two processes share a port when both allow it', async () => {
   await until('the other one takes all that come', () => second.taken === before + 1);
 });
 
+test('clients wait until they are served, those of a listener that a reload adds meanwhile, too', async () => {
+  const addresses = await freeAddresses(2);
+  const lab = new Lab({ isServing: false });
+  for (const count of [1, 2]) await lab.listen(...addresses.slice(0, count));
+  const clients = await Promise.all(addresses.map((address) => connectRaw(address)));
+  // A client that connects later is accepted later.
+  await Promise.all(addresses.map((address) => connectRaw(address)));
+  expect(lab.taken).toBe(0);
+  lab.listeners.serve();
+  expect(lab.taken).toBeGreaterThanOrEqual(clients.length);
+  await until('every client is taken', () => lab.taken === 2 * clients.length);
+});
+
 test('the error for a port that is not shared names the missing setting', async () => {
   const address = await aFreeAddress();
   await new Lab().listen(address);
-  expect(await new Lab().listen(address, true)).toEqual({
+  expect(await new Lab().share(address)).toEqual({
     kind: 'failed',
     message:
       `127.0.0.1:${address.port} is in use by another process that does not share it: ` +

@@ -61,6 +61,7 @@ describe('its file', () => {
       },
       onFailure: (_, detail) => accepted.push(`${name}: ${detail}`),
     });
+    listeners.serve();
     opened.push(listeners);
     const prepared = await listeners.prepare([policy]);
     return prepared;

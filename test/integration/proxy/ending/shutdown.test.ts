@@ -80,6 +80,38 @@ test('a port in use: no listener is bound, and the message names the port and th
   await expect(connectRaw({ host: '127.0.0.1', port: freePort })).rejects.toThrow('ECONNREFUSED');
 });
 
+test('a stop before clients are served: those that came are served first', async () => {
+  const clients: RawClient[] = [];
+  const stopped: Promise<void>[] = [];
+  const early = await startProxyLab({
+    table: { write: { open: { 'pg-1': backend.address } } },
+    async beforeServing({ proxy, address }) {
+      clients.push(await connectRaw(address('write')));
+      stopped.push(proxy.stopAccepting());
+    },
+  });
+  await Promise.all(stopped);
+  await expect(connectRaw(early.address('write'))).rejects.toThrow('ECONNREFUSED');
+  for (const client of clients) {
+    client.socket.write(aStartup());
+    await until('the session', () => client.received().length === aStartup().length);
+  }
+  await early.end();
+});
+
+test('a reload before clients are served', async () => {
+  const reloads: Promise<void>[] = [];
+  const early = await startProxyLab({
+    table: { write: { open: { 'pg-1': backend.address } } },
+    beforeServing: async (one) => void reloads.push(one.reload()),
+  });
+  await Promise.all(reloads);
+  const client = await connectRaw(early.address('write'));
+  client.socket.write(aStartup());
+  await until('the session', () => client.received().length === aStartup().length);
+  await early.end();
+});
+
 test('stop accepting: no new connections, live sessions go on', async () => {
   const client = await aSession();
   await lab.proxy.stopAccepting();
