@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 import type { TestProjectConfiguration } from 'vitest/config';
+import { isCi } from './support/runner/ci.ts';
 
 // `npm test` runs `unit`, `simulation`, `integration*` and `e2e*`, `npm run test:slow` the others: test/README.md.
 
@@ -20,8 +21,8 @@ const BUILD = resolve(import.meta.dirname, 'support/processes/build-for-tests.ts
  */
 const LANES = Math.max(3, availableParallelism());
 
-/** A Patroni cluster is a dozen processes, and drivers are compiled. */
-const SLOW_LANES = 3;
+/** A Patroni cluster is a dozen processes, and drivers are compiled: two files fill two cores. */
+const SLOW_LANES = Math.max(2, availableParallelism());
 
 /** These print how long a failover took, compare processor time, or fill all cores: nothing else runs beside them. */
 const MEASURED = named('frozen-api', 'host-death', 'page/failover', 'restart-in-place', 'switchover');
@@ -75,6 +76,23 @@ const SLOW = [
   ),
   ...integration('deploy/chart', 'deploy/kustomize', 'deploy/package'),
 ];
+/** The same tests, with the same legs, run on Patroni: CI leaves those on the sandbox out. */
+const ALIKE_ON_PATRONI = named(
+  'cancels',
+  'clients',
+  'incidents',
+  'init',
+  'lagging-replicas',
+  'member-tls',
+  'moved-reads',
+  'moves/leaving',
+  'moves/restart',
+  'one-writer',
+  'returning-replica',
+  'sessions',
+  'store-outage',
+  'synchronous',
+);
 /** On the sandbox. The measured files for Patroni are a project of their own. */
 const SLOW_MEASURED = named('bench-runs', 'bench-short', 'host-death', 'page/failover');
 
@@ -187,7 +205,7 @@ export default defineConfig({
       project('integration-flooded', { include: FLOODED, maxWorkers: 1, groupOrder: 2 }),
       // In one group with `unit` and `integration`, which fill the lanes when these files end.
       project('e2e', {
-        include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED),
+        include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED, isCi() ? ALIKE_ON_PATRONI : []),
         clusters: 'sandbox',
         maxWorkers: LANES,
         groupOrder: 0,

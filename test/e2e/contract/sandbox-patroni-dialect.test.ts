@@ -1,11 +1,10 @@
-// The contract suite against the sandbox in Patroni's dialect. One manager serves both dialects, so outside CI only
-// those tests run that depend on it: the documents, and the items in which Patroni is known to differ.
+// The contract suite against the sandbox in Patroni's dialect. One manager serves both dialects, so only the tests run
+// that depend on the dialect: the documents, and the items in which Patroni is known to differ.
 import { missingForSandbox } from '../../support/runner/sandbox-availability.ts';
 import { type ItemId, sectionOf } from '../../support/contract/checklist.ts';
 import { differencesOf } from '../../support/contract/known-differences.ts';
 import { registerContract } from '../../support/contract/register.ts';
 import { startSandboxTarget } from '../../support/contract/sandbox-target.ts';
-import { isCi } from '../../support/runner/ci.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { SUITE } from './suite.ts';
 
@@ -17,5 +16,5 @@ function isInOtherWords(items: readonly ItemId[]): boolean {
 }
 
 describeUnless(missingForSandbox, "the management API on the sandbox, in Patroni's words", () =>
-  registerContract(SUITE, () => startSandboxTarget('patroni'), isCi() ? {} : { isWanted: isInOtherWords }),
+  registerContract(SUITE, () => startSandboxTarget('patroni'), { isWanted: isInOtherWords }),
 );

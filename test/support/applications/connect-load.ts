@@ -37,6 +37,9 @@ export interface ConnectLoadOptions extends AttemptOptions {
   readonly perSecond: number;
 }
 
+/** So many at once, and no more begin: on a slow machine they would only wait for each other, ever longer. */
+const MOST_UNDER_WAY = 100;
+
 export interface ConnectLoad {
   readonly attempts: readonly Attempt[];
   /** Starts no more and resolves when every attempt under way has ended. */
@@ -63,6 +66,7 @@ export function startLoad(attempt: () => Promise<Attempt>, perSecond: number): C
     attempts.push(await attempt());
   };
   const begin = (): void => {
+    if (underWay.size >= MOST_UNDER_WAY) return;
     const one = record();
     underWay.add(one);
     void one.finally(() => underWay.delete(one));

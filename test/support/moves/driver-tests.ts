@@ -16,23 +16,31 @@ import { SERVER } from '../values/tls-files.ts';
 import { ADMIN_TOKEN } from '../values/canaries.ts';
 
 const TERMINATE = { client: { tls: { mode: 'terminate', ...SERVER } } };
-/** Inside TLS, which is the same bytes for all others. */
-const ENCRYPTED = ['statements that the driver prepared', 'settings by SET', 'the cancel of a statement', 'COPY in'];
+/** Where a version of PostgreSQL or TLS could make a difference for one driver alone. */
+const MAIN = ['statements that the driver prepared', 'settings by SET', 'the cancel of a statement', 'COPY in'];
 const BACKEND = 'select pg_backend_pid()';
 const ROUNDS = 5;
+
+export interface DriverTests {
+  readonly legs?: readonly Legs[];
+  /** The drivers with every feature; the others have the main ones. Default: all. */
+  readonly thorough?: readonly string[];
+}
 
 export function describeDrivers(
   version: string,
   postgres: NonNullable<SandboxClusterOptions['postgres']>,
-  legs?: readonly Legs[],
+  { legs, thorough }: DriverTests = {},
 ): void {
   describeOnSandbox({ name: `sessions that move, PostgreSQL ${version}`, legs }, (on) => {
     const lab = movingLab(on, { cluster: { postgres }, pointsman: MOVES_WHEN_DRAINED });
     const terminating = besideLab(lab, async () => ({ pointsman: TERMINATE }));
     for (const program of programs()) {
       describeUnless(program.missing, program.name, () => {
-        driverTests(lab, program);
-        if (on.legs === 'plain') plainServerTests(lab, program, terminating);
+        const features = possibleFor(program);
+        const isThorough = thorough?.includes(program.name) ?? true;
+        driverTests(lab, program, isThorough ? features : features.filter(isMain));
+        if (on.legs === 'plain' && isThorough) plainServerTests(lab, program, terminating);
       });
     }
   });
@@ -47,17 +55,20 @@ async function started(
   return program.start(lab.directory, { ...(await lab.target(to)), ...more });
 }
 
-function driverTests(lab: MovingLab, program: KnownProgram): void {
+function isMain({ name }: Feature): boolean {
+  return MAIN.includes(name);
+}
+
+function driverTests(lab: MovingLab, program: KnownProgram, features: readonly Feature[]): void {
   let moving: RunningProgram;
   beforeAll(async () => {
     await program.prepare(lab.directory);
     moving = await started(lab, program, lab.moving);
   });
   afterAll(() => moving.stop());
-  const possible = possibleFor(program);
 
   describe('kept by two moves', () => {
-    it.each(possible.map((feature, at) => [feature.name, feature, at] as const))('%s', async (_, feature, at) => {
+    it.each(features.map((feature, at) => [feature.name, feature, at] as const))('%s', async (_, feature, at) => {
       const session = await moving.open(`${program.name}-${at}`, feature.options);
       await expectKept(feature, session, lab.moving);
     });
@@ -112,7 +123,7 @@ function plainServerTests(lab: MovingLab, program: KnownProgram, terminating: ()
     await Promise.all([plain, encrypted].map((one) => one.stop()));
   });
   const possible = possibleFor(program);
-  const inTls = possible.filter(({ name }) => ENCRYPTED.includes(name));
+  const inTls = possible.filter(isMain);
   it.each(inTls.map((feature, at) => [feature.name, feature, at] as const))(
     'kept by two moves, with TLS that Pointsman answers: %s',
     async (_, feature, at) => {
