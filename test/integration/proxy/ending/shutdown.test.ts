@@ -85,9 +85,9 @@ test('a stop before clients are served: those that came are served first', async
   const stopped: Promise<void>[] = [];
   const early = await startProxyLab({
     table: { write: { open: { 'pg-1': backend.address } } },
-    async beforeServing({ proxy, address }) {
-      clients.push(await connectRaw(address('write')));
-      stopped.push(proxy.stopAccepting());
+    async beforeServing(bound) {
+      clients.push(await connectRaw(bound.address('write')));
+      stopped.push(bound.proxy.stopAccepting());
     },
   });
   await Promise.all(stopped);
