@@ -10,7 +10,7 @@ export function beforeStart(): void {
   optimizeExpressions(false);
 }
 
-/** Before the first client is accepted. */
+/** Before sessions are open. */
 export function afterStart(): void {
   optimizeExpressions(true);
   collectGarbage();

@@ -63,7 +63,7 @@ export async function runApp(process: NodeJS.Process, clock: Clock, start: Param
     }
     const onFault = (error: unknown): void => app.fault(error);
     process.on('uncaughtException', onFault).on('unhandledRejection', onFault);
-    // No client waits: they are accepted in a later turn of the event loop.
+    // Only clients that came before this wait for it: the others are accepted in a later turn of the event loop.
     afterStart();
     systemd.started(app.complete());
     void app.complete().then(() => log.info({ event: 'ready' }, 'ready: the first round of probes is complete'));
