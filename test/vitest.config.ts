@@ -76,23 +76,6 @@ const SLOW = [
   ),
   ...integration('deploy/chart', 'deploy/kustomize', 'deploy/package'),
 ];
-/** The same tests, with the same legs, run on Patroni: CI leaves those on the sandbox out. */
-const ALIKE_ON_PATRONI = named(
-  'cancels',
-  'clients',
-  'incidents',
-  'init',
-  'lagging-replicas',
-  'member-tls',
-  'moved-reads',
-  'moves/leaving',
-  'moves/restart',
-  'one-writer',
-  'returning-replica',
-  'sessions',
-  'store-outage',
-  'synchronous',
-);
 /** On the sandbox. The measured files for Patroni are a project of their own. */
 const SLOW_MEASURED = named('bench-runs', 'bench-short', 'host-death', 'page/failover');
 
@@ -100,6 +83,8 @@ const files = globSync('test/e2e/**/*.test.ts', { cwd: resolve(import.meta.dirna
 /** A file for every kind of cluster belongs to two projects: each of them registers its own kind. */
 const patroni = files.filter((file) => describesOn(file, 'Patroni|EveryCluster'));
 const sandbox = files.filter((file) => !patroni.includes(file) || describesOn(file, 'Sandbox|EveryCluster'));
+/** CI runs the scenarios for every kind of cluster on Patroni alone, but for the measured ones. */
+const onPatroniAlone = isCi() ? patroni.filter((file) => !describesOn(file, 'Sandbox')) : [];
 
 function integration(...names: readonly string[]): readonly string[] {
   return names.map((name) => `test/integration/${name}.test.ts`);
@@ -205,7 +190,7 @@ export default defineConfig({
       project('integration-flooded', { include: FLOODED, maxWorkers: 1, groupOrder: 2 }),
       // In one group with `unit` and `integration`, which fill the lanes when these files end.
       project('e2e', {
-        include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED, isCi() ? ALIKE_ON_PATRONI : []),
+        include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED, onPatroniAlone),
         clusters: 'sandbox',
         maxWorkers: LANES,
         groupOrder: 0,
@@ -216,7 +201,12 @@ export default defineConfig({
         maxWorkers: 1,
         groupOrder: 2,
       }),
-      project('slow', { include: SLOW, clusters: 'sandbox', maxWorkers: SLOW_LANES, groupOrder: 3 }),
+      project('slow', {
+        include: without(SLOW, onPatroniAlone),
+        clusters: 'sandbox',
+        maxWorkers: SLOW_LANES,
+        groupOrder: 3,
+      }),
       project('slow-measured', { include: SLOW_MEASURED, clusters: 'sandbox', maxWorkers: 1, groupOrder: 4 }),
       project('patroni', {
         include: without(patroni, MEASURED),

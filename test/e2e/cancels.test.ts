@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { BOTH_LEGS, describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import { aPacket } from '../support/sockets/packets.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 import { connectRaw } from '../support/sockets/raw-client.ts';
@@ -58,7 +58,7 @@ async function close(sleepers: readonly Sleeper[]): Promise<void> {
   await Promise.all(sleepers.map((sleeper) => sleeper.close()));
 }
 
-describeOnEveryCluster({ name: 'cancels', legs: { sandbox: BOTH_LEGS, Patroni: BOTH_LEGS } }, (on) => {
+describeOnEveryCluster({ name: 'cancels', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const lab = on.clusterWithPointsman();
 
   async function openSleepers(count: number, pointsman: PointsmanProcess = lab.pointsman): Promise<Sleeper[]> {

@@ -10,7 +10,7 @@ import { assertOnlyPrimariesWrote, firstWriteOn, GENEROUS_MS } from '../support/
 import { median } from '../support/values/median.ts';
 import { monotonicMs } from '../support/waiting/wait.ts';
 
-const DEATHS = rounds(1, 3);
+const DEATHS = rounds(1, 2);
 /** A failover's worth of held clients stays below PostgreSQL's max_connections. */
 const CONNECTS_PER_SECOND = 4;
 

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/io.ts';
 import { CounterReaders } from '../support/applications/counter-readers.ts';
-import { describeOnEveryCluster, BOTH_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { writeWal } from '../support/clusters/write-wal.ts';
@@ -20,7 +20,7 @@ const MORE_THAN_THE_BOUND_MB = 32;
 const COUNTER = 'select n from counter';
 const ON_LEAVE = { lagging: 'move', promoted: 'move', fallback_over: 'move', operator: 'move', tagged_out: 'move' };
 
-describeOnEveryCluster({ name: 'read sessions that move', legs: BOTH_ON_PATRONI }, (on) => {
+describeOnEveryCluster({ name: 'read sessions that move', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const directory = temporaryDirectory();
   const lab = on.clusterWithPointsman({
     async pointsman(cluster) {

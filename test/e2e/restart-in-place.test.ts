@@ -9,7 +9,7 @@ import { failedAfter, GENEROUS_MS } from '../support/applications/failover-figur
 import { HeldSession } from '../support/applications/held-session.ts';
 import { median } from '../support/values/median.ts';
 
-const RESTARTS = rounds(2, 5);
+const RESTARTS = rounds(2, 3);
 
 describeOnEveryCluster('a restart of the primary in place', (on) => {
   const lab = on.clusterWithPointsman({ sql: CREATE_WRITES });

@@ -16,7 +16,7 @@ import { waitUntil } from '../support/waiting/wait.ts';
 import { rounds } from '../support/runner/ci.ts';
 import { describeUnless, itUnless } from '../support/runner/unless-missing.ts';
 
-const ROUNDS = Number(process.env['POINTSMAN_ROUNDS'] ?? rounds(2, 5));
+const ROUNDS = Number(process.env['POINTSMAN_ROUNDS'] ?? rounds(2, 3));
 const ROUND_TIMEOUT_MS = 60_000;
 /** A lock that expires soon, so that the test does not wait. */
 const HASTY = { ttl: 2, loop_wait: 0.5, retry_timeout: 0.5 };

@@ -17,7 +17,7 @@ import {
 import { HeldSession } from '../support/applications/held-session.ts';
 import { median } from '../support/values/median.ts';
 
-const SWITCHOVERS = { sandbox: rounds(2, 5), Patroni: rounds(2, 7) };
+const SWITCHOVERS = { sandbox: rounds(2, 3), Patroni: rounds(2, 5) };
 
 describeOnEveryCluster('a planned switchover under load', (on) => {
   const lab = on.clusterWithPointsman({ sql: CREATE_WRITES });

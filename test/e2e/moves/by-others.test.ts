@@ -5,7 +5,7 @@ import { EXIT } from '../../../src/cli/io.ts';
 import { whyNoTool } from '../../support/applications/client-tools.ts';
 import { HeldSession } from '../../support/applications/held-session.ts';
 import { waitForCandidates } from '../../support/clusters/candidates.ts';
-import { describeOnEveryCluster, BOTH_ON_PATRONI } from '../../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../../support/clusters/describe-on-clusters.ts';
 import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.ts';
 import { expectKept, lostSessions } from '../../support/moves/expect-kept.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
@@ -53,7 +53,7 @@ const drivers = programs().filter(({ name }) => ['node-postgres', 'psycopg2'].in
 const absent = drivers.flatMap(({ missing }) => missing ?? []).concat(whyNoTool('pgbench') ?? []);
 const missing = absent.length === 0 ? undefined : absent.join('; ');
 
-describeOnEveryCluster({ name: 'a switchover that others start', legs: BOTH_ON_PATRONI }, (on) => {
+describeOnEveryCluster({ name: 'a switchover that others start', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const directory = temporaryDirectory();
   let always: PointsmanProcess | undefined;
   const pools = { write: { check: '/primary', on_leave: { demoted: 'move' } }, read: { check: '/replica' } };

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { whyNoTool } from '../../support/applications/client-tools.ts';
 import { CounterReaders } from '../../support/applications/counter-readers.ts';
-import { describeOnEveryCluster, BOTH_ON_PATRONI } from '../../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../../support/clusters/describe-on-clusters.ts';
 import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.ts';
 import { serverName } from '../../support/clusters/server-name.ts';
 import { expectKept, lostSessions } from '../../support/moves/expect-kept.ts';
@@ -32,7 +32,7 @@ const drivers = programs().filter(({ name }) => ['node-postgres', 'psycopg2'].in
 const absent = drivers.flatMap(({ missing }) => missing ?? []).concat(whyNoTool('pgbench') ?? []);
 const missing = absent.length === 0 ? undefined : absent.join('; ');
 
-describeOnEveryCluster({ name: 'a member that leaves its pools', legs: BOTH_ON_PATRONI }, (on) =>
+describeOnEveryCluster({ name: 'a member that leaves its pools', legs: ENCRYPTED_ON_PATRONI }, (on) =>
   describeUnless(missing, 'with pgbench', () => {
     const directory = temporaryDirectory();
     let config: Record<string, unknown> = {};

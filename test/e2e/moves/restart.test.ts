@@ -6,7 +6,7 @@ import { EXIT } from '../../../src/cli/io.ts';
 import { whyNoTool } from '../../support/applications/client-tools.ts';
 import { CounterReaders } from '../../support/applications/counter-readers.ts';
 import { HeldSession } from '../../support/applications/held-session.ts';
-import { describeOnEveryCluster, BOTH_ON_PATRONI } from '../../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../../support/clusters/describe-on-clusters.ts';
 import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.ts';
 import { expectKept, lostSessions } from '../../support/moves/expect-kept.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
@@ -23,7 +23,7 @@ const READERS = 6;
 
 const START_TIME = 'select pg_postmaster_start_time()::text as time';
 
-describeOnEveryCluster({ name: 'a restart that moves sessions', legs: BOTH_ON_PATRONI }, (on) => {
+describeOnEveryCluster({ name: 'a restart that moves sessions', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const directory = temporaryDirectory();
   const lab = on.clusterWithPointsman({
     async pointsman(cluster) {

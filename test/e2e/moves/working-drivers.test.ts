@@ -1,8 +1,8 @@
 // Ten drivers write in three sessions each, which move again and again from the server to the same server: none sees an
-// error, and each row is stored once. On the PostgreSQL of the sandbox, and on that of the system.
+// error, and each row is stored once. On the PostgreSQL of the sandbox, and on that of the system with TLS on both legs.
 import { expect, onTestFinished } from 'vitest';
 import { type Driver, drivers, WorkingDriver } from '../../support/applications/driver-programs.ts';
-import { BOTH_LEGS, describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
+import { describeOnSandbox, type Legs } from '../../support/clusters/describe-on-clusters.ts';
 import type { SandboxClusterOptions } from '../../support/clusters/sandbox-cluster.ts';
 import { lostSessions } from '../../support/moves/expect-kept.ts';
 import { type ListedSession, listSessions, moveSession } from '../../support/moves/move.ts';
@@ -14,13 +14,17 @@ const SESSIONS = 3;
 const ROUNDS = 5;
 const WRITES_TABLE = 'create table driver_writes (id bigint generated always as identity primary key)';
 
-describeWorkingDrivers('18', 'embedded');
+describeWorkingDrivers('18', 'embedded', 'plain');
 describeUnless(await whyNoSystemPostgres(), 'with the PostgreSQL of the system', () =>
-  describeWorkingDrivers('of the system', 'system'),
+  describeWorkingDrivers('of the system', 'system', 'encrypted'),
 );
 
-function describeWorkingDrivers(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
-  describeOnSandbox({ name: `drivers that work while they move, PostgreSQL ${version}`, legs: BOTH_LEGS }, (on) =>
+function describeWorkingDrivers(
+  version: string,
+  postgres: NonNullable<SandboxClusterOptions['postgres']>,
+  legs: Legs,
+): void {
+  describeOnSandbox({ name: `drivers that work while they move, PostgreSQL ${version}`, legs: [legs] }, (on) =>
     workingDriverTests(movingLab(on, { cluster: { postgres } })),
   );
 }

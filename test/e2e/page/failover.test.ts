@@ -11,7 +11,7 @@ import type { LogLine } from '../../support/processes/pointsman-process.ts';
 import { rounds } from '../../support/runner/ci.ts';
 import { median } from '../../support/values/median.ts';
 
-const ROUNDS = rounds(2, 4);
+const ROUNDS = rounds(2, 3);
 /** The limit of the median. Printed figures are held to 200 ms by people, on a quiet machine. */
 const LIMIT_MS = 1000;
 

@@ -26,8 +26,6 @@ export type Legs = 'plain' | 'encrypted';
 
 /** For tests that hold for both. */
 export const BOTH_LEGS: readonly Legs[] = ['plain', 'encrypted'];
-/** Where the time is short: the tests on the sandbox run often, those on Patroni seldom. */
-export const BOTH_ON_PATRONI = { sandbox: ['plain'], Patroni: BOTH_LEGS } as const;
 /** For long ones, each leg on one kind of cluster. */
 export const ENCRYPTED_ON_PATRONI = { sandbox: ['plain'], Patroni: ['encrypted'] } as const;
 
