@@ -15,6 +15,8 @@ import type { ClusterControl } from '../control.ts';
 export interface RecordOptions extends PhasesOptions {
   readonly control: Pick<ClusterControl, 'report'>;
   readonly known: () => OwnKnowledge;
+  /** Sessions on the member in all processes. Never rejects. */
+  readonly sessions: (member: MemberName) => Promise<{ readonly onMember: number }>;
 }
 
 export interface SwitchoverEnd {
@@ -59,11 +61,19 @@ export class OperationRecord {
     }));
     release();
     this.phases.enter('release');
+    const counted = this.#countLeft();
     const parkedMs = (known().policy.moves?.parkTimeoutMs ?? 0) + MOVE_SLACK_MS;
     await this.changes.when(parkedMs, () => this.#isAbandoned || (this.#tally?.parkedNow() ?? 0) === 0 || undefined);
-    const report = await this.changes.settled(control.report(), REPORT_MS, () => this.#isAbandoned);
+    const read = Promise.all([control.report(), counted]).then(([report]) => report);
+    const report = await this.changes.settled(read, REPORT_MS, () => this.#isAbandoned);
     if (report?.kind === 'read') this.#cluster = report.value;
     this.phases.end();
+  }
+
+  /** Some end after the drain: those that had no time to become idle, or to be asked. */
+  async #countLeft(): Promise<void> {
+    if (this.from === undefined || this.#tally === undefined) return;
+    this.#tally.left((await this.#options.sessions(this.from)).onMember);
   }
 
   /** The outcome is known. */

@@ -79,7 +79,9 @@ describeOnEveryCluster({ name: 'G24: a planned switchover that moves sessions', 
         await pointsman.waitFor('every session', async () => (await listSessions(pointsman)).length >= wanted);
 
         const admin = `127.0.0.1:${await pointsman.port('admin')}`;
-        const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
+        // A slow machine asks so many sessions for longer than the usual 10 s.
+        const args = ['switchover', '--admin', admin, '--yes', '--transaction-timeout', '20s'];
+        const command = new Command(args, { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
         const code = await command.code;
         console.log(command.output);
         expect(code, `${command.output}\n${lostSessions(pointsman)}`).toBe(EXIT.ok);
