@@ -87,7 +87,10 @@ describeOnPatroni('G24: a planned switchover without plain text, on Patroni', ()
       async pointsman(cluster) {
         await prepareDatabase(cluster);
         const api = { tls: own, auth: OPERATOR };
-        return { ...movesConfig(cluster, directory.path), workers: 2, cluster: { ...configFor(cluster).cluster, api } };
+        // Longer than a slow machine needs: five runtimes begin TLS at once.
+        const client = { startup_timeout: '60s' };
+        const moving = { ...movesConfig(cluster, directory.path), workers: 2, client };
+        return { ...moving, cluster: { ...configFor(cluster).cluster, api } };
       },
     });
     beforeAll(async () => {

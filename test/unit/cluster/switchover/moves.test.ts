@@ -66,6 +66,21 @@ test('the operation ends when each parked session goes on or has ended, but for 
   expect(lab.events.at(-1)).toMatchObject({ kind: 'operation_ended', ended: 1, moved: 1 });
 });
 
+test('sessions that end after the drain are counted, too: those that were not asked in time', async () => {
+  lab.sessions = 3;
+  lab.start({ transactionMs: 2000 });
+  await lab.reach('drain');
+  park(1);
+  lab.sessions = 2;
+  await lab.reach('switch');
+  expect(lab.document().sessions).toMatchObject({ at_start: 3, parked: 1, ended: 0 });
+  lab.sessions = 0;
+  lab.promote('pg-2');
+  await lab.reach('release');
+  move(1, 'pg-2');
+  expect(await lab.end()).toMatchObject({ outcome: 'done', sessions: { moved: 1, ended: 2, cut: 0, lost: 0 } });
+});
+
 test('the switchover does not happen: the hold ends at once, and the sessions go on where they were', async () => {
   lab.sessions = 2;
   lab.start();
