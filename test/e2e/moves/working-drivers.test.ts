@@ -1,5 +1,6 @@
 // Ten drivers write in three sessions each, which move again and again from the server to the same server: none sees an
-// error, and each row is stored once. On the PostgreSQL of the sandbox, and on that of the system with TLS on both legs.
+// error, and each row is stored once. On the PostgreSQL of the sandbox, and, with TLS on both legs, on that of the
+// system.
 import { expect, onTestFinished } from 'vitest';
 import { type Driver, drivers, WorkingDriver } from '../../support/applications/driver-programs.ts';
 import { describeOnSandbox, type Legs } from '../../support/clusters/describe-on-clusters.ts';
