@@ -21,7 +21,7 @@ import { tooFewDescriptors } from './open-files.ts';
 import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
 import type { DescriptorBudget } from '../proxy/options.ts';
 import { takeFault } from '../proxy/fault.ts';
-import type { Listening } from '../proxy/proxy-interface.ts';
+import type { BoundProxy } from '../proxy/proxy-interface.ts';
 import { takingTurns } from '../model/taking-turns.ts';
 import { createHistory, createLastHour, type LastHour } from './last-hour.ts';
 import { reload, type ReloadOptions, type ReloadResult } from './reload.ts';
@@ -57,7 +57,7 @@ interface StartFailure {
   readonly why: string;
 }
 
-export type AppStart = Listening | StartFailure;
+export type AppStart = BoundProxy | StartFailure;
 
 export interface App {
   /** The log that was given. Its lines are recent events of GET /events, too. */
@@ -248,7 +248,7 @@ function newRun(): string {
   return `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 }
 
-async function listenAll(parts: LifeOptions): Promise<Listening | StartFailure> {
+async function listenAll(parts: LifeOptions): Promise<BoundProxy | StartFailure> {
   const { running, admin, console, descriptors, proxy, log } = parts;
   const { config } = running;
   const why = tooFewDescriptors(descriptors, config.client, processCount(config), log);

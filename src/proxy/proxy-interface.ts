@@ -11,14 +11,14 @@ import type { Tally } from '../reports/tally.ts';
 import type { BoundListener, ListenFailure, PreparedListeners } from './accept/listeners.ts';
 import type { ProxyPolicy } from './options.ts';
 
-export interface Listening {
+export interface BoundProxy {
   readonly kind: 'listening';
   readonly listeners: readonly BoundListener[];
   /** Settles when clients are served: the first ones wait for the self-test of the relay. Never rejects. */
   readonly serving: Promise<void>;
 }
 
-export type ListenResult = Listening | ListenFailure;
+export type ListenResult = BoundProxy | ListenFailure;
 
 /** A policy whose new addresses are bound already. The table with the new pools must follow `apply` synchronously. */
 export type PreparedPolicy = PreparedListeners;

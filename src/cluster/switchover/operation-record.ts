@@ -70,7 +70,7 @@ export class OperationRecord {
     this.phases.end();
   }
 
-  /** Some end after the drain: those that had no time to become idle, or to be asked. */
+  /** Sessions that had no time to become idle, or to be asked, end after the drain. */
   async #countLeft(): Promise<void> {
     if (this.from === undefined || this.#tally === undefined) return;
     this.#tally.left((await this.#options.sessions(this.from)).onMember);

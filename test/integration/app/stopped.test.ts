@@ -57,7 +57,7 @@ async function stopped(): Promise<void> {
 const NO_PROC = existsSync('/proc/self/fd') ? undefined : 'Linux, with /proc and prlimit';
 
 const STALE = 'written while the proxy stood still';
-/** Lower numbers of descriptors are all in use. Above them some may be free: what the start needed is closed. */
+/** All lower numbers of descriptors are in use. Higher ones may be free: the start has closed some. */
 const NONE_FREE = 8;
 const SHORT = { interval: '200ms', timeout: '200ms', write_max_age: '1s', read_max_age: '1s', silence_grace: '1s' };
 
