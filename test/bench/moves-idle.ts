@@ -93,7 +93,7 @@ async function play(
     await pointsman.waitUntilReady();
     await waitForMembers({ cluster, pointsman }, 'write', [await cluster.leader()]);
     const port = await pointsman.port('write');
-    for (let n = 0; n < WARM_UPS; n += 1) await leave(await open(port, WARM_UP));
+    for (let n = 0; n < WARM_UPS; n += 1) await leave(await open(port, Math.min(WARM_UP, count)));
     // The oldest session is the one that a switchover in the order of the sessions would park first.
     const busy = await BusyClient.connect({ host: '127.0.0.1', port, ...cluster.app });
     const looks: (Memory & { readonly count: number })[] = [];

@@ -74,7 +74,8 @@ function scenarios(on: Lab, workers: number): void {
 
     const attempts = await load.stop();
     await Promise.all(sessions.map((session) => session.stop()));
-    expect(attempts.flatMap(({ connectError }) => connectError ?? [])).toEqual([]);
+    const failures = attempts.flatMap(({ connectError }) => connectError ?? []);
+    expect(failures, `${failures[0]}\n${out}`).toEqual([]);
     const ends = sessions.flatMap((session) => session.ends);
     expect(ends.filter(({ inTransaction }) => inTransaction)).toEqual([]);
     expect(ends.length).toBeGreaterThanOrEqual(sessions.length);

@@ -23,7 +23,7 @@ const BEFORE_MS = 3000;
 const POINTSMEN = 3;
 /** At each Pointsman. */
 const IDLE = 5;
-const CONNECTS_PER_SECOND = 4;
+const CONNECTS_PER_SECOND = 2;
 const SLEEP = 'select pg_sleep(60)';
 const SLEEPERS = `select count(*)::int as n from pg_stat_activity where query = '${SLEEP}' and state = 'active'`;
 

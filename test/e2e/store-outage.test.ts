@@ -7,12 +7,13 @@ import { HeldSession } from '../support/applications/held-session.ts';
 import { ask } from '../support/patroni/http.ts';
 import { routeChanges, shownMembers } from '../support/processes/pointsman-status.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
+import { monotonicMs } from '../support/waiting/wait.ts';
 
 const PER_SECOND = 20;
 /** `probe.write_max_age`: older evidence does not count. */
 const EVIDENCE_SECONDS = 5;
-/** Takes longer than any cluster here needs to demote its leader. */
-const ATTEMPTS_WITHOUT_STORE = 200;
+/** Longer than any cluster here needs to demote its leader. */
+const OUTAGE_MS = 10_000;
 
 describeOnEveryCluster('an outage of the store, and of every management API', (on) => {
   const lab = on.clusterWithPointsman({ pointsman: { hold: { client_timeout: '2s' } } });
@@ -82,7 +83,10 @@ describeOnEveryCluster('an outage of the store in failsafe mode', (on) => {
     try {
       const isShown = async () => (await shownMembers(pointsman)).get(leader.name)?.failsafe;
       await pointsman.waitFor('failsafe mode shown', isShown);
-      await pointsman.waitFor('writes and reads', () => writes.attempts.length >= ATTEMPTS_WITHOUT_STORE);
+      const enoughAtMs = monotonicMs() + OUTAGE_MS;
+      const isLongEnough = () =>
+        [writes, reads].every(({ attempts }) => attempts.some(({ startedAtMs }) => startedAtMs > enoughAtMs));
+      await pointsman.waitFor('writes and reads', isLongEnough);
     } finally {
       await cluster.setStoreOutage(false);
     }

@@ -37,7 +37,7 @@ function scenarios(on: Lab): void {
     for (const close of closings.splice(0)) await close();
   });
 
-  it('fails no connect of 50 a second and cuts no transaction of 120 sessions', async () => {
+  it('fails no connect of up to 50 a second and cuts no transaction of 120 sessions', async () => {
     await healthy();
     const port = await lab.pointsman.port('write');
     const load = await connects(50);

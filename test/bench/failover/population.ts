@@ -16,7 +16,10 @@ export class Population {
 
   constructor(peer: Peer, perSecond: number, nextToken: () => number) {
     this.peer = peer;
-    this.#steady = startLoad(() => peer.write(nextToken()), perSecond);
+    this.#steady = startLoad(
+      () => peer.write(nextToken()),
+      () => 1000 / perSecond,
+    );
     this.#impatience = this.#tryAgain(nextToken);
   }
 

@@ -10,7 +10,7 @@ import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.
 import { expectKept, lostSessions } from '../../support/moves/expect-kept.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
 import { listSessions } from '../../support/moves/move.ts';
-import { rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
+import { rowsOf, startPgbench, STEADY_RATE, storedRows } from '../../support/moves/pgbench.ts';
 import type { RunningPgbench } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
@@ -229,7 +229,8 @@ describeOnEveryCluster({ name: 'a switchover that others start', legs: ENCRYPTED
   }
 
   function load(to: ProgramTarget, source: string): RunningPgbench {
-    return startPgbench(to, { mode: 'simple', clients: CLIENTS, directory: directory.path, source });
+    const rate = STEADY_RATE;
+    return startPgbench(to, { mode: 'simple', clients: CLIENTS, rate, directory: directory.path, source });
   }
 });
 

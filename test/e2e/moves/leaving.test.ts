@@ -9,7 +9,7 @@ import { serverName } from '../../support/clusters/server-name.ts';
 import { expectKept, lostSessions } from '../../support/moves/expect-kept.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
 import { listSessions } from '../../support/moves/move.ts';
-import { rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
+import { rowsOf, startPgbench, STEADY_RATE, storedRows } from '../../support/moves/pgbench.ts';
 import type { RunningPgbench } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
@@ -66,6 +66,7 @@ describeOnEveryCluster({ name: 'a member that leaves its pools', legs: ENCRYPTED
       bench = startPgbench(write, {
         mode: 'simple',
         clients: CLIENTS,
+        rate: STEADY_RATE,
         directory: directory.path,
         source: sourceName(),
       });

@@ -10,7 +10,7 @@ import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../../support/clus
 import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.ts';
 import { expectKept, lostSessions } from '../../support/moves/expect-kept.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
-import { rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
+import { rowsOf, startPgbench, STEADY_RATE, storedRows } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase } from '../../support/moves/prepared-database.ts';
 import { nodePostgres } from '../../support/moves/programs.ts';
 import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
@@ -47,7 +47,8 @@ describeOnEveryCluster({ name: 'a restart that moves sessions', legs: ENCRYPTED_
         await Fleet.open([nodePostgres()], POOLED, directory.path, write),
         await Fleet.open([nodePostgres()], POOLED, directory.path, read),
       ];
-      const bench = startPgbench(write, { mode: 'prepared', clients: 4, directory: directory.path, source: 'restart' });
+      const load = { mode: 'prepared', clients: 4, rate: STEADY_RATE, source: 'restart' } as const;
+      const bench = startPgbench(write, { ...load, directory: directory.path });
       const readers = await CounterReaders.open(READERS, 'select count(*) from loaded', {
         port: read.port,
         ...cluster.app,
@@ -123,7 +124,7 @@ describeOnEveryCluster({ name: 'a restart that moves sessions', legs: ENCRYPTED_
 
   async function startTimes(): Promise<readonly string[]> {
     const asked = lab.cluster.members().map(async ({ name }) => {
-      // A server that has just started in full load takes its time.
+      // A server that has just started under load takes its time.
       const [row] = await lab.cluster.sql(name, START_TIME, { timeoutMs: 20_000 });
       return String(row?.['time']);
     });

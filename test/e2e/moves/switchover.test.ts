@@ -1,6 +1,6 @@
-// The planned switchover with moves: idle pooled sessions of six drivers and pgbench in full load in every protocol. No
-// client sees an error, no session ends, and each acknowledged row is there. Beside it, before the same cluster, a
-// Pointsman without moves: its sessions end.
+// The planned switchover with moves: idle pooled sessions of six drivers and pgbench in every protocol, on the sandbox
+// in full load. No client sees an error, no session ends, and each acknowledged row is there. Beside it, before the
+// same cluster, a Pointsman without moves: its sessions end.
 import { afterAll, beforeAll, expect } from 'vitest';
 import { EXIT } from '../../../src/cli/io.ts';
 import { whyNoTool } from '../../support/applications/client-tools.ts';
@@ -10,7 +10,7 @@ import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.
 import { expectKept, lostSessions } from '../../support/moves/expect-kept.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
 import { listSessions } from '../../support/moves/move.ts';
-import { PGBENCH_MODES, rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
+import { PGBENCH_MODES, rowsOf, startPgbench, STEADY_RATE, storedRows } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
 import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
@@ -23,11 +23,13 @@ import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
 /** On Patroni: `encrypted-cluster.test.ts`. */
 const LEGS = { sandbox: BOTH_LEGS, Patroni: ['plain'] } as const;
-/** 200 and a few on Patroni: the servers of the sandbox take 200 connections. */
-const POOLED = { Patroni: 34, sandbox: 8 };
+/** Idle sessions by each driver. */
+const POOLED = { Patroni: 17, sandbox: 8 };
 const WORKERS = { Patroni: 4, sandbox: 1 };
 const WITHOUT_MOVES = 2;
 const CLIENTS = 8;
+/** By each protocol. */
+const RATE = { Patroni: { rate: STEADY_RATE }, sandbox: {} };
 
 const known = programs();
 const absent = known.flatMap(({ missing }) => missing ?? []).concat(whyNoTool('pgbench') ?? []);
@@ -73,7 +75,13 @@ describeOnEveryCluster({ name: 'G24: a planned switchover that moves sessions', 
       try {
         const loads = PGBENCH_MODES.map((mode) => ({
           mode,
-          bench: startPgbench(target, { mode, clients: CLIENTS, directory: directory.path, source: mode }),
+          bench: startPgbench(target, {
+            mode,
+            clients: CLIENTS,
+            directory: directory.path,
+            source: mode,
+            ...RATE[on.kind],
+          }),
         }));
         const wanted = fleets.moving.size + PGBENCH_MODES.length * CLIENTS;
         await pointsman.waitFor('every session', async () => (await listSessions(pointsman)).length >= wanted);

@@ -1,5 +1,5 @@
 // A client population that connects, writes one row, and leaves, at a steady rate: an application without a pool, as a
-// failover meets it. Every attempt is recorded, none is repeated.
+// failover meets it. Every attempt is recorded, none is repeated. A slow machine gets fewer of them.
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
 import type { Credentials } from '../patroni/settings.ts';
@@ -34,11 +34,17 @@ export interface AttemptOptions {
 }
 
 export interface ConnectLoadOptions extends AttemptOptions {
+  /** At most: see MOST_OF_A_CORE. */
   readonly perSecond: number;
 }
 
 /** So many at once, and no more begin: on a slow machine they would only wait for each other, ever longer. */
 const MOST_UNDER_WAY = 100;
+/**
+ * The share of time that the quickest attempt so far would fill, at the pace of the load. A server process takes 5 ms
+ * of a processor here and 50 ms there: at 50 a second the cluster itself would get no time, and fail for that.
+ */
+const MOST_OF_A_CORE = 1 / 3;
 
 export interface ConnectLoad {
   readonly attempts: readonly Attempt[];
@@ -55,28 +61,38 @@ export const CREATE_WRITES =
   '(id bigint generated always as identity primary key, server text, at timestamptz default clock_timestamp())';
 
 export function startConnectLoad(options: ConnectLoadOptions): ConnectLoad {
-  return startLoad(() => attemptOnce(options), options.perSecond);
+  let quickestMs = 0;
+  const attempt = async (): Promise<Attempt> => {
+    const one = await attemptOnce(options);
+    const tookMs = one.endedAtMs - one.startedAtMs;
+    if (one.error === undefined) quickestMs = quickestMs === 0 ? tookMs : Math.min(quickestMs, tookMs);
+    return one;
+  };
+  return startLoad(attempt, () => Math.max(1000 / options.perSecond, quickestMs / MOST_OF_A_CORE));
 }
 
-/** The same of any client. An attempt never rejects. */
-export function startLoad(attempt: () => Promise<Attempt>, perSecond: number): ConnectLoad {
+/** The same of any client. An attempt never rejects. `everyMs`: the time between two attempts, read anew for each. */
+export function startLoad(attempt: () => Promise<Attempt>, everyMs: () => number): ConnectLoad {
   const attempts: Attempt[] = [];
   const underWay = new Set<Promise<void>>();
   const record = async (): Promise<void> => {
     attempts.push(await attempt());
   };
+  let timer: NodeJS.Timeout | undefined;
+  let nextAtMs = monotonicMs();
   const begin = (): void => {
+    nextAtMs = Math.max(nextAtMs + everyMs(), monotonicMs());
+    timer = setTimeout(begin, Math.max(0, nextAtMs - monotonicMs()));
     if (underWay.size >= MOST_UNDER_WAY) return;
     const one = record();
     underWay.add(one);
     void one.finally(() => underWay.delete(one));
   };
-  const timer = setInterval(begin, 1000 / perSecond);
   begin();
   return {
     attempts,
     async stop() {
-      clearInterval(timer);
+      clearTimeout(timer);
       await Promise.all(underWay);
       return attempts;
     },

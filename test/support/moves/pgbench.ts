@@ -1,4 +1,5 @@
-// pgbench at full load: each transaction inserts one row, so that the acknowledged ones can be counted in the table.
+// pgbench, at full load or at a steady rate: each transaction inserts one row, so that the acknowledged ones can be
+// counted in the table.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -10,6 +11,8 @@ export type PgbenchMode = 'simple' | 'extended' | 'prepared' | 'pipeline';
 
 /** Unless it is finished before. */
 const MOST_SECONDS = 120;
+/** Transactions a second for a test of a whole cluster: at full load its members themselves have too little time. */
+export const STEADY_RATE = 50;
 
 export const PGBENCH_MODES: readonly PgbenchMode[] = ['simple', 'extended', 'prepared', 'pipeline'];
 
@@ -29,6 +32,8 @@ export interface PgbenchOptions {
   readonly directory: string;
   /** The source of the rows. */
   readonly source: string;
+  /** Transactions a second of all its clients. Absent: full load. */
+  readonly rate?: number;
 }
 
 /** Two rows a transaction in a pipeline, of which both must be there or none. */
@@ -58,7 +63,7 @@ export interface RunningPgbench {
 }
 
 export function startPgbench(to: ToolTarget, options: PgbenchOptions): RunningPgbench {
-  const { mode, clients, directory, source } = options;
+  const { mode, clients, directory, source, rate } = options;
   const script = join(directory, `${source}.sql`);
   writeFileSync(script, scriptOf(mode, source));
   const log = `${source}-log`;
@@ -68,6 +73,7 @@ export function startPgbench(to: ToolTarget, options: PgbenchOptions): RunningPg
     `--protocol=${mode === 'pipeline' ? 'extended' : mode}`,
     `--client=${clients}`,
     `--time=${MOST_SECONDS}`,
+    ...(rate === undefined ? [] : [`--rate=${rate}`]),
     '--log',
     `--log-prefix=${join(directory, log)}`,
   ]);

@@ -86,11 +86,12 @@ async function finish<T>(found: Promise<T>, abort: () => void, loops: readonly P
 
 async function probe(member: AskedMember, seen: Sighting, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && seen.role === undefined) {
+    const askedAtMs = monotonicMs();
     const answer = await member.ask('/primary');
     const now = monotonicMs();
     if (answer?.status === 200) seen.answer ??= now;
     if (isPrimaryAnswer(answer)) seen.role = now;
-    await delay(PROBE_PACE_MS);
+    await delay(Math.max(PROBE_PACE_MS, now - askedAtMs));
   }
 }
 
@@ -98,6 +99,7 @@ async function probe(member: AskedMember, seen: Sighting, signal: AbortSignal): 
 async function write(member: AskedMember, as: Credentials, seen: Sighting, signal: AbortSignal): Promise<void> {
   let client: Client | undefined;
   while (!signal.aborted && seen.write === undefined) {
+    const beganAtMs = monotonicMs();
     try {
       client ??= await connect(member.address, as);
       // Asked first, because each refused write would be two lines in the server's log.
@@ -110,7 +112,8 @@ async function write(member: AskedMember, as: Credentials, seen: Sighting, signa
       client?.end().catch(() => undefined);
       client = undefined;
     }
-    if (seen.write === undefined) await delay(WRITE_PACE_MS);
+    // A connect to a server that starts is a process of its own there, which takes long on a slow machine.
+    if (seen.write === undefined) await delay(Math.max(WRITE_PACE_MS, monotonicMs() - beganAtMs));
   }
   client?.end().catch(() => undefined);
 }

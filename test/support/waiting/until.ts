@@ -1,5 +1,6 @@
-// Waiting for a condition: asks again each millisecond, which leaves the processor to the servers that it waits for.
+// Waiting for a condition: asks again after a millisecond, or, after an answer that took long, a little later.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pauseAfter } from './wait.ts';
 
 type Asked<T> = T | undefined | false;
 
@@ -14,12 +15,14 @@ export async function until<T>(what: string, ask: () => Asked<T> | Promise<Asked
   const startedAt = performance.now();
   let paused = 0;
   for (;;) {
+    const askedAt = performance.now();
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
-    const askedAt = performance.now();
-    if (askedAt - startedAt - Math.min(paused, timeoutMs) > timeoutMs)
+    const answeredAt = performance.now();
+    if (answeredAt - startedAt - Math.min(paused, timeoutMs) > timeoutMs)
       throw new Error(`${what}: not within ${timeoutMs} ms`);
-    await sleep(1);
-    paused += Math.max(0, performance.now() - askedAt - LONGEST_PAUSE_MS);
+    const pauseMs = Math.max(1, pauseAfter(answeredAt - askedAt));
+    await sleep(pauseMs);
+    paused += Math.max(0, performance.now() - answeredAt - pauseMs - LONGEST_PAUSE_MS);
   }
 }
