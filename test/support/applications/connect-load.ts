@@ -42,7 +42,8 @@ export interface ConnectLoadOptions extends AttemptOptions {
 const MOST_UNDER_WAY = 100;
 /**
  * The share of time that the quickest attempt so far would fill, at the pace of the load. A server process takes 5 ms
- * of a processor here and 50 ms there: at 50 a second the cluster itself would get no time, and fail for that.
+ * of a processor on one machine and 50 on another: at 50 a second the cluster itself would get no time, and fail for
+ * that.
  */
 const MOST_OF_A_CORE = 1 / 3;
 

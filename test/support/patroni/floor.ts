@@ -112,7 +112,7 @@ async function write(member: AskedMember, as: Credentials, seen: Sighting, signa
       client?.end().catch(() => undefined);
       client = undefined;
     }
-    // A connect to a server that starts is a process of its own there, which takes long on a slow machine.
+    // Each connect starts a process of the server, which takes long on a slow machine.
     if (seen.write === undefined) await delay(Math.max(WRITE_PACE_MS, monotonicMs() - beganAtMs));
   }
   client?.end().catch(() => undefined);

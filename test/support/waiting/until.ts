@@ -19,9 +19,9 @@ export async function until<T>(what: string, ask: () => Asked<T> | Promise<Asked
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
     const answeredAt = performance.now();
-    if (answeredAt - startedAt - Math.min(paused, timeoutMs) > timeoutMs)
-      throw new Error(`${what}: not within ${timeoutMs} ms`);
-    const pauseMs = Math.max(1, pauseAfter(answeredAt - askedAt));
+    const leftMs = timeoutMs - (answeredAt - startedAt - Math.min(paused, timeoutMs));
+    if (leftMs < 0) throw new Error(`${what}: not within ${timeoutMs} ms`);
+    const pauseMs = Math.max(1, Math.min(leftMs, pauseAfter(answeredAt - askedAt)));
     await sleep(pauseMs);
     paused += Math.max(0, performance.now() - answeredAt - pauseMs - LONGEST_PAUSE_MS);
   }

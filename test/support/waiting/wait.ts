@@ -14,12 +14,12 @@ export type WaitOptions = {
   readonly explain?: () => Promise<string>;
 };
 
-const PAUSE_RATIO = 3;
-const LONGEST_PAUSE_MS = 500;
+const PAUSES_PER_QUESTION = 3;
+const LONGEST_BETWEEN_QUESTIONS_MS = 500;
 
-/** So that questions take a quarter of the time at most: the rest is for the servers that are asked. */
+/** Questions take a quarter of the time, up to a longest pause: the rest is for the servers that are asked. */
 export function pauseAfter(questionMs: number): number {
-  return Math.min(PAUSE_RATIO * questionMs, LONGEST_PAUSE_MS);
+  return Math.min(PAUSES_PER_QUESTION * questionMs, LONGEST_BETWEEN_QUESTIONS_MS);
 }
 
 /** Asks until the answer is neither undefined nor false. An exception of `ask` counts as "not yet". */
@@ -41,7 +41,9 @@ export async function waitUntil<T>(
     }
     const now = monotonicMs();
     if (now >= deadline) break;
-    await delay(Math.max(options.everyMs ?? 50, pauseAfter(now - askedAtMs)));
+    const pauseMs = Math.max(options.everyMs ?? 50, pauseAfter(now - askedAtMs));
+    // A longer pause gives no condition more time.
+    await delay(Math.min(pauseMs, deadline - now));
   }
   const details = [`${what}: not within ${options.timeoutMs} ms`];
   if (lastError !== undefined)
