@@ -28,7 +28,7 @@ const KEPT = 3_600_000 / SAMPLE_MS;
 /** Pools, and members. 9 kB and 6 kB each. */
 const MOST_NAMES = 100;
 
-interface Series<Field extends string> {
+interface SampleSeries<Field extends string> {
   readonly values: Readonly<Record<Field, Float32Array>>;
   /** The number of its newest sample. */
   last: number;
@@ -37,7 +37,7 @@ interface Series<Field extends string> {
 /** Series of names that come and go. */
 class NamedSeries<Field extends string> {
   readonly #fields: readonly Field[];
-  readonly #series = new Map<string, Series<Field>>();
+  readonly #series = new Map<string, SampleSeries<Field>>();
 
   constructor(...fields: readonly Field[]) {
     this.#fields = fields;
@@ -70,7 +70,7 @@ class NamedSeries<Field extends string> {
   }
 
   /** At the limit it replaces a name that is gone. Undefined if all are in use. */
-  #added(name: string, present: ReadonlyMap<string, unknown>): Series<Field> | undefined {
+  #added(name: string, present: ReadonlyMap<string, unknown>): SampleSeries<Field> | undefined {
     if (this.#series.size >= MOST_NAMES) {
       const [gone] = [...this.#series]
         .filter(([known]) => !present.has(known))

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/source/environment.ts';
 import type { LoadResult } from '../config/load.ts';
 import type { Problem } from '../config/fault.ts';
-import type { SkillDialect } from '../config/schema/platform-section.ts';
+import type { SkillDialect } from '../model/skill-dialect.ts';
 
 export interface CliIo {
   readonly env: Environment;

@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import type { CliCommand } from './cli-command.ts';
 import { closest } from '../config/closest.ts';
-import { SKILL_DIALECTS } from '../config/schema/platform-section.ts';
+import { SKILL_DIALECTS } from '../model/skill-dialect.ts';
 import { wrong } from './command-end.ts';
 import { EXIT, type CliIo, type SandboxAnswer, type SandboxParts, type SandboxRequest } from './io.ts';
 

@@ -3,8 +3,6 @@ import type { Tags } from './manager/view.ts';
 import type { Initialize } from './postgres/template.ts';
 
 export type DialectName = 'manager' | 'patroni';
-/** How the model platform names versions of skills. */
-export type SkillDialect = 'general' | 'beta';
 
 export interface SandboxOptions {
   /** Default 3. */

@@ -12,7 +12,7 @@ import type { HeldSwitchoverRequest, OwnKnowledge } from './plan.ts';
 import { SessionTally } from './session-tally.ts';
 import type { ClusterControl } from '../control.ts';
 
-export interface RecordOptions extends PhasesOptions {
+export interface OperationRecordOptions extends PhasesOptions {
   readonly control: Pick<ClusterControl, 'report'>;
   readonly known: () => OwnKnowledge;
   /** Sessions on the member in all processes. Never rejects. */
@@ -24,7 +24,7 @@ export interface SwitchoverEnd {
   readonly why: string;
 }
 
-type Spans = Pick<OperationDocument, 'held_ms' | 'switch_ms' | 'without_primary_ms'>;
+type Durations = Pick<OperationDocument, 'held_ms' | 'switch_ms' | 'without_primary_ms'>;
 
 /** For the state of the cluster at the end. Milliseconds. */
 const REPORT_MS = 5_000;
@@ -38,13 +38,13 @@ export class OperationRecord {
   from: MemberName | undefined;
   readonly #id: string;
   readonly #request: HeldSwitchoverRequest;
-  readonly #options: RecordOptions;
+  readonly #options: OperationRecordOptions;
   #tally: SessionTally | undefined;
   #isAbandoned = false;
   #end: SwitchoverEnd | undefined;
   #cluster: ClusterReport | undefined;
 
-  constructor(id: string, request: HeldSwitchoverRequest, options: RecordOptions) {
+  constructor(id: string, request: HeldSwitchoverRequest, options: OperationRecordOptions) {
     this.#id = id;
     this.#request = request;
     this.#options = options;
@@ -109,7 +109,7 @@ export class OperationRecord {
     if (before > 0 && this.#tally.parkedNow() === 0) this.changes.tell();
   }
 
-  document(fleet: boolean, spans: Spans): OperationDocument {
+  document(fleet: boolean, spans: Durations): OperationDocument {
     const hasEnded = this.phases.hasEnded();
     const end = hasEnded ? this.#end : undefined;
     return {

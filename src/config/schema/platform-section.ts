@@ -1,11 +1,8 @@
 // The section `platform`: how commands reach a model platform. Names that its interface leaves open are keys here.
 import { z } from 'zod';
+import { SKILL_DIALECTS, type SkillDialect } from '../../model/skill-dialect.ts';
 import { key } from './key.ts';
 import { baseUrl, choice, matching, nonEmpty } from './values.ts';
-
-/** `general`: a version of a skill may be `latest`. `beta`: it is a Unix epoch, and each call has the beta value. */
-export const SKILL_DIALECTS = ['general', 'beta'] as const;
-export type SkillDialect = (typeof SKILL_DIALECTS)[number];
 
 export interface PlatformPolicy {
   /** The address before `/v1`. */

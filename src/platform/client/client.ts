@@ -1,7 +1,7 @@
 // The client of the platform: skills, files and agents. Commands alone use it.
 // Source: the model platform API, "Endpoints".
 import { ApiError } from '../../http/request.ts';
-import type { SkillDialect } from '../../config/schema/platform-section.ts';
+import type { SkillDialect } from '../../model/skill-dialect.ts';
 import { BETAS } from '../betas.ts';
 import { expected, readFileId, readList, readSkill, readVersion } from './records.ts';
 import type { ListPage, StoredSkill, StoredVersion } from './records.ts';

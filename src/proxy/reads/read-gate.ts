@@ -10,7 +10,7 @@ import type { ShownReadWait } from '../../reports/session-list.ts';
 import { asStepOf } from '../fault.ts';
 import type { Conversation, TransactionGate } from '../relay/conversation.ts';
 import type { Relay } from '../relay/relay.ts';
-import type { Gate } from '../relay/stall-gate.ts';
+import type { ClientGate } from '../relay/stall-gate.ts';
 import type { Server } from '../server.ts';
 import type { SessionControl } from '../stage.ts';
 import type { ReadDemand } from './acknowledgements.ts';
@@ -83,7 +83,7 @@ export class ReadGate implements TransactionGate {
     this.#conversation = conversation;
   }
 
-  startsAt(server: Server, inner: Gate): Gate {
+  startsAt(server: Server, inner: ClientGate): ClientGate {
     this.#server = 'member' in server ? server : undefined;
     this.#connected = this.#options.newestQuestion();
     return () => this.#pass(inner);
@@ -152,7 +152,7 @@ export class ReadGate implements TransactionGate {
     };
   }
 
-  #pass(inner: Gate): Promise<void> | undefined {
+  #pass(inner: ClientGate): Promise<void> | undefined {
     if (this.#wait !== undefined) {
       if (!this.#isArriving && this.#read !== undefined)
         this.#begin(this.#newRead(this.#read.server, this.#read.since));

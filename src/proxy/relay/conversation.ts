@@ -19,7 +19,7 @@ import type { Taps } from './directions.ts';
 import type { Relay } from './relay.ts';
 import type { Server } from '../server.ts';
 import { SettlingTime } from './settling-time.ts';
-import type { Gate } from './stall-gate.ts';
+import type { ClientGate } from './stall-gate.ts';
 
 /** Reads along, and may keep bytes back. A tap leaves out the methods that it does not need. */
 export interface Tap {
@@ -36,7 +36,7 @@ export interface Tap {
 /** Holds back transactions until their server may run them. */
 export interface TransactionGate {
   /** The session has a connection to this server. Returns the gate for its client, which comes before `inner`. */
-  startsAt(server: Server, inner: Gate): Gate;
+  startsAt(server: Server, inner: ClientGate): ClientGate;
   relaysBy(relay: Relay): void;
   /** The session has no server any more. */
   leaves(): void;
@@ -132,7 +132,7 @@ export class Conversation implements Taps, CancelTarget {
   }
 
   /** For the client's bytes at this server. */
-  gate(stallGate: Gate, server: Server): Gate {
+  gate(stallGate: ClientGate, server: Server): ClientGate {
     const tapped = (): Promise<void> | undefined => stallGate() ?? this.#held?.promise ?? this.#wait();
     const inner = this.#taps.length === 0 ? stallGate : tapped;
     return this.#transactions?.startsAt(server, inner) ?? inner;

@@ -5,7 +5,7 @@ import { nothing } from '../../model/once.ts';
 import type { Traffic } from '../../reports/counts.ts';
 import { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import type { Pipe, Receiver } from './stream-pipe.ts';
-import type { Gate } from './stall-gate.ts';
+import type { ClientGate } from './stall-gate.ts';
 
 /** Sees every chunk behind the first packet. */
 export interface Taps {
@@ -20,7 +20,7 @@ export interface Taps {
 export interface DirectionOptions {
   readonly taps: Taps | undefined;
   /** Called before bytes of the client are forwarded. It may stop the relay. */
-  readonly gate: Gate;
+  readonly gate: ClientGate;
   /** The session's own counters and its pool's. */
   readonly traffic: Traffic;
   readonly poolTraffic: Traffic;
@@ -40,7 +40,7 @@ const OPEN = Promise.resolve();
 export class ToBackend implements Receiver {
   readonly #pipe: Pipe;
   readonly #taps: Taps | undefined;
-  readonly #gate: Gate;
+  readonly #gate: ClientGate;
   readonly #traffic: Traffic;
   readonly #poolTraffic: Traffic;
   /** Set when it has stopped: takes the chunks that are on their way. */

@@ -9,15 +9,15 @@ import type { ProxyDependencies } from '../options.ts';
  * To be called before bytes of a client are forwarded. Calls `decideIfDue`, which may end the session. Undefined: the
  * bytes may go on. Else they wait until the promise resolves.
  */
-export type Gate = () => Promise<void> | undefined;
+export type ClientGate = () => Promise<void> | undefined;
 
 type Dependencies = Pick<ProxyDependencies, 'decideIfDue' | 'freshen' | 'clock'>;
 
 export class StallGate {
   readonly #deps: Dependencies;
   readonly #waits = new Map<PoolName, Promise<void>>();
-  readonly #exclusive = new Map<PoolName, Gate>();
-  readonly #shared: Gate;
+  readonly #exclusive = new Map<PoolName, ClientGate>();
+  readonly #shared: ClientGate;
 
   constructor(deps: Dependencies) {
     this.#deps = deps;
@@ -28,7 +28,7 @@ export class StallGate {
   }
 
   /** All sessions of a pool share one gate. */
-  gateFor({ name, exclusive }: PoolPolicy): Gate {
+  gateFor({ name, exclusive }: PoolPolicy): ClientGate {
     if (!exclusive) return this.#shared;
     const known = this.#exclusive.get(name) ?? this.#exclusiveGate(name);
     this.#exclusive.set(name, known);
@@ -50,7 +50,7 @@ export class StallGate {
     }
   }
 
-  #exclusiveGate(name: PoolName): Gate {
+  #exclusiveGate(name: PoolName): ClientGate {
     return () => {
       this.#deps.decideIfDue();
       return this.#waits.size === 0 ? undefined : this.#waits.get(name);

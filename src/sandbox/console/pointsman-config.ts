@@ -6,8 +6,9 @@ import type {
   SandboxLookup,
   SandboxPlatform,
   SandboxQuestions,
+  SandboxTls,
 } from '../sandbox.ts';
-import type { SandboxTls, SkillDialect } from '../sandbox.ts';
+import type { SkillDialect } from '../../model/skill-dialect.ts';
 import { stringify } from 'yaml';
 import { connectionUrl, quoted } from './connection-url.ts';
 

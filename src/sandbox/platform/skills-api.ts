@@ -2,7 +2,7 @@
 // by epoch timestamp; any other one by id, or `latest`.
 import { json, type ManagerAnswer } from '../api/api-answer.ts';
 import type { LabRequest } from '../http-server.ts';
-import type { SkillDialect } from '../sandbox.ts';
+import type { SkillDialect } from '../../model/skill-dialect.ts';
 import { BETA } from './betas.ts';
 import { readFiles } from './form.ts';
 import { PlatformRefusal } from './refused.ts';

@@ -4,7 +4,7 @@ import { joined } from '../messages/server-messages.ts';
 import { Pipeline } from './pipeline.ts';
 import type { QuestionStep, StateAnswer } from './session-question.ts';
 
-interface Question {
+interface StateQuestion {
   start(): Uint8Array;
   take(chunk: Uint8Array): QuestionStep<StateAnswer>;
 }
@@ -12,14 +12,14 @@ interface Question {
 /** A longer answer to a ROLLBACK is not read. Bytes. */
 const LONGEST_ANSWER = 10_000;
 
-export class RollbackQuestion implements Question {
-  readonly #question: Question;
+export class RollbackQuestion implements StateQuestion {
+  readonly #question: StateQuestion;
   /** Undefined: the transaction has ended. */
   #rollback: Pipeline | undefined;
   /** The messages of the server that are the client's. */
   readonly #toClient: Uint8Array[] = [];
 
-  constructor(question: Question) {
+  constructor(question: StateQuestion) {
     this.#question = question;
     const keep = (message: Uint8Array): void => void this.#toClient.push(message);
     this.#rollback = new Pipeline(LONGEST_ANSWER, (_name, _value, message) => keep(message), keep);

@@ -62,7 +62,7 @@ const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder('latin1');
 
 /** The mechanisms that the client may choose from. */
-interface Offer {
+interface MechanismOffer {
   readonly hasBinding: boolean;
   /** The offer of the server. */
   readonly mechanisms: readonly string[];
@@ -104,7 +104,7 @@ interface PendingVerdict {
 
 type LegPhase =
   | { readonly waitsFor: 'request' }
-  | { readonly waitsFor: 'choice'; readonly offer: Offer }
+  | { readonly waitsFor: 'choice'; readonly offer: MechanismOffer }
   | ({ readonly waitsFor: 'challenge' } & Exchange)
   | ({ readonly waitsFor: 'proof' } & ClientChallenge)
   | ({ readonly waitsFor: 'verifier' } & ClientFinal)
@@ -238,7 +238,7 @@ export class TwoLegLogin {
     return undefined;
   }
 
-  #choose(offer: Offer, body: Uint8Array): void {
+  #choose(offer: MechanismOffer, body: Uint8Array): void {
     const reader = new BodyReader(body);
     const mechanism = reader.text();
     const asItIs = message('p', [body]);
@@ -260,7 +260,7 @@ export class TwoLegLogin {
     return this.#begin({ header, first }, offer);
   }
 
-  #begin(outer: Opening, { mechanisms }: Offer): void {
+  #begin(outer: Opening, { mechanisms }: MechanismOffer): void {
     const { serverHash, random } = this.#options;
     const header = headerFor(mechanisms, serverHash);
     const inner = { header, first: `n=,r=${toBase64(random.server)}` };

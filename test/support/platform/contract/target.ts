@@ -1,6 +1,6 @@
 // A platform under the contract suite, and how the suite speaks to it: by plain HTTP, as any client does.
 import type { Clock } from '../../../../src/model/instant.ts';
-import type { SkillDialect } from '../../../../src/config/schema/platform-section.ts';
+import type { SkillDialect } from '../../../../src/model/skill-dialect.ts';
 import { createPlatformClient } from '../../../../src/platform/client/client.ts';
 import type { PlatformClient } from '../../../../src/platform/client/client.ts';
 import { messageRequest } from '../../../../src/platform/fragments.ts';

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ToBackend, ToClient } from '../../../../src/proxy/relay/directions.ts';
 import type { Taps } from '../../../../src/proxy/relay/directions.ts';
-import type { Gate } from '../../../../src/proxy/relay/stall-gate.ts';
+import type { ClientGate } from '../../../../src/proxy/relay/stall-gate.ts';
 import type { Pipe } from '../../../../src/proxy/relay/stream-pipe.ts';
 import { FLUSH, QUERY, SYNC } from '../../../support/sockets/messages.ts';
 
@@ -26,7 +26,7 @@ const pipe: Pipe = {
   detach() {},
 };
 
-function direction(gate: Gate, fromClient?: Taps['fromClient']): ToBackend {
+function direction(gate: ClientGate, fromClient?: Taps['fromClient']): ToBackend {
   const traffic = { toBackendBytes: 0, toClientBytes: 0 };
   const taps = fromClient && { fromClient, fromBackend: () => true, passedToClient() {} };
   return new ToBackend(pipe, { taps, gate, traffic, poolTraffic: { ...traffic } });

@@ -1,6 +1,6 @@
 // Bytes of clients after this process stood still: which pools wait, for what, and for how long.
 import { expect, test } from 'vitest';
-import type { Gate } from '../../../../src/proxy/relay/stall-gate.ts';
+import type { ClientGate } from '../../../../src/proxy/relay/stall-gate.ts';
 import { StallGate } from '../../../../src/proxy/relay/stall-gate.ts';
 import { aPool, aWritePool } from '../../../support/values/builders.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
@@ -37,7 +37,7 @@ function start(silentPools: readonly string[] = []) {
   return { clock, gates, asked, decided: () => decided };
 }
 
-function isOpen(gate: Gate): boolean {
+function isOpen(gate: ClientGate): boolean {
   return gate() === undefined;
 }
 
