@@ -16,6 +16,8 @@ export interface RelayOptions extends DirectionOptions {
   readonly backend: ProxySocket;
   readonly pipes: PipePair;
   readonly clock: Clock;
+  /** The backend ends by itself, because of what the client has sent. */
+  readonly isBackendLeaving: () => boolean;
   /** The backend ended before the client. True: the caller has stopped this relay and ends both sockets. */
   readonly onBackendEnded: (ending: BackendEnding) => boolean;
   /** Both sockets are closed; `ending` tells which side began. */
@@ -28,6 +30,8 @@ export interface RelayOpening extends Pick<StartupHandOver, 'hasEnded' | 'packet
   readonly firstReply?: FirstReply | undefined;
 }
 
+/** How long a backend may take to end by itself before it is told the client's end. Milliseconds. */
+const LEAVING_MS = 1_000;
 /** How long a client may still read the bytes of a backend that was reset. Milliseconds. */
 const FLUSH_MS = 5_000;
 /** How long a client may take to read the bytes of a backend that has ended. Milliseconds. */
@@ -42,6 +46,8 @@ export class Relay {
   #ending: RelayEnding | undefined;
   #open = 2;
   #cancelTimer = nothing;
+  /** The backend has all of the client, and is not told its end yet. */
+  #isLeft = false;
   #isStopped = false;
 
   constructor(options: RelayOptions) {
@@ -111,13 +117,23 @@ export class Relay {
 
   readonly #endOfClient = (): void => {
     this.#ending ??= 'client_closed';
-    const { pipes, backend } = this.#options;
-    this.#toBackend.whenSent(() => pipes.toBackend.whenFlushed(() => backend.end()));
+    const { pipes } = this.#options;
+    this.#toBackend.whenSent(() => pipes.toBackend.whenFlushed(this.#endToBackend));
+  };
+
+  /** One system call and one packet less in nearly every session. */
+  readonly #endToBackend = (): void => {
+    const { backend, clock, isBackendLeaving } = this.#options;
+    if (backend.readableEnded || !isBackendLeaving()) return void backend.end();
+    this.#isLeft = true;
+    this.#cancelTimer();
+    this.#cancelTimer = clock.schedule(LEAVING_MS, () => backend.end());
   };
 
   readonly #endOfBackend = (): void => {
     if (this.#hasBackendEnded('backend_closed')) return;
-    const { client, pipes } = this.#options;
+    const { client, backend, pipes } = this.#options;
+    if (this.#isLeft) closeSocket(backend);
     pipes.toClient.whenFlushed(() => {
       // A client that has half-closed sends nothing more: the close alone tells it the end.
       if (client.readableEnded && client.writableLength === 0) closeSocket(client);
@@ -155,6 +171,7 @@ export class Relay {
   /** The first close ends the other side too: at once when no end came before it, else when all bytes are written. */
   #closed(socket: ProxySocket, failed: () => void): void {
     this.#open -= 1;
+    if (this.#open > 0 && this.#isLeft) this.#options.backend.end();
     if (this.#open > 0) return socket.readableEnded ? this.#watch(UNREAD_MS) : failed();
     this.#cancelTimer();
     this.#toBackend.stop();

@@ -221,6 +221,7 @@ export class Relayed implements Stage {
       traffic: record.traffic,
       poolTraffic,
       clock: services.clock,
+      isBackendLeaving: () => this.#isGoodbye(),
       onBackendEnded: (ending) => this.#backendEnded(ending),
       onEnded: (ending) => {
         if (!this.#noteRefusal()) return session.cut(this.#isGoodbye() ? 'client_closed' : ending);

@@ -60,6 +60,7 @@ function aRelay(options: Partial<RelayOptions> = {}): Relay {
     poolTraffic: { ...traffic },
     pipes: { toBackend: aPipe('server'), toClient: aPipe('client') },
     clock,
+    isBackendLeaving: () => false,
     onBackendEnded: () => false,
     onEnded: (ending) => endings.push(ending),
     ...options,
@@ -189,6 +190,47 @@ describe('the end of the client', () => {
     resolve();
     await promise;
     expect([calls, relay.hasAllOfClient()]).toEqual([['server < waits', 'server ended'], true]);
+  });
+
+  test('is not passed on to a server that leaves by itself, which is closed at its end', async () => {
+    const relay = start({ packet: undefined }, { isBackendLeaving: () => true });
+    client.emit('end');
+    await clock.advance(999);
+    expect([calls, relay.hasAllOfClient()]).toEqual([[], true]);
+    backend.emit('end');
+    expect(calls).toEqual(['server destroyed', 'client ended']);
+    for (const socket of [backend, client]) socket.emit('close');
+    expect([endings, clock.pending()]).toEqual([['client_closed'], 0]);
+  });
+
+  test('is passed on after a second to a server that should leave by itself and does not', async () => {
+    start({ packet: undefined }, { isBackendLeaving: () => true });
+    client.emit('end');
+    await clock.advance(1_000);
+    expect(calls).toEqual(['server ended']);
+  });
+
+  test('is passed on at once to a server that has left before', () => {
+    Object.defineProperty(backend, 'readableEnded', { value: true });
+    start({ packet: undefined }, { isBackendLeaving: () => true });
+    backend.emit('end');
+    client.emit('end');
+    expect(calls).toEqual(['client ended', 'server ended']);
+  });
+
+  test('is passed on, too, when the client closes while its server should leave', () => {
+    Object.defineProperty(client, 'readableEnded', { value: true });
+    start({ packet: undefined }, { isBackendLeaving: () => true });
+    client.emit('end');
+    client.emit('close');
+    expect(calls).toEqual(['server ended']);
+  });
+
+  test('leaves a server alone that is given back before it has left', () => {
+    const relay = start({ packet: undefined }, { isBackendLeaving: () => true });
+    client.emit('end');
+    relay.stop();
+    expect([calls, clock.pending()]).toEqual([['client is let go', 'server is let go'], 0]);
   });
 
   test('leaves the server time to answer, whose end then ends both', () => {

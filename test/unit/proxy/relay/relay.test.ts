@@ -75,6 +75,7 @@ function start(inputs: Partial<RelayOptions> = {}): Relay {
     poolTraffic: { ...none },
     pipes,
     clock,
+    isBackendLeaving: () => false,
     onBackendEnded: () => false,
     onEnded: (ending) => endings.push(ending),
     ...inputs,
