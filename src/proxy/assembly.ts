@@ -13,6 +13,7 @@ import { ParkedBackends } from './connect/parked-backends.ts';
 import { Picker } from './connect/picker.ts';
 import { Drains } from './ending/drains.ts';
 import { watchLimits } from './ending/session-limits.ts';
+import { Keepalives } from './ending/keepalives.ts';
 import { TcpTimeouts } from './ending/tcp-timeouts.ts';
 import { positionsBy } from './login/own-logins.ts';
 import { RoleVerifiers } from './login/role-verifiers.ts';
@@ -69,6 +70,7 @@ interface BaseParts {
   readonly stallGate: StallGate;
   readonly registry: SessionRegistry;
   readonly holdQueue: HoldQueue;
+  readonly keepalives: Keepalives;
   readonly tcpTimeouts: TcpTimeouts;
 }
 
@@ -113,6 +115,7 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
     stallGate: new StallGate(options),
     registry,
     holdQueue,
+    keepalives: new Keepalives({ ...options, registry, policy: () => inForce.current() }),
     tcpTimeouts: new TcpTimeouts({
       ...options,
       registry,
@@ -127,17 +130,20 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
   const { inForce, registry, identity, startups, drains } = base;
   const policy = () => inForce.current();
   const backend = () => policy().backend;
-  const dial = keptAlive(options.dial ?? plainDialer(() => base.pipes.isOn()), () => backend().tcpKeepalivesIdleMs);
+  const dial = options.dial ?? plainDialer(() => base.pipes.isOn());
   const pool: ProxyParts['pool'] = (name) => inForce.pool(name);
   const caFile = () => inForce.current().branches?.backends.caFile;
   const dialServer = serverDialer({ ...options, dial, caFile, memberTls: () => backend().tls });
-  const cancels = new Cancels({ ...options, registry, dial: dialServer, dialPeer: dial, policy });
+  /** For connections of Pointsman itself. `Keepalives` sees those of sessions. */
+  const ownDial = keptAlive(dial, () => backend().tcpKeepalivesIdleMs);
+  const ownDialServer = serverDialer({ ...options, dial: ownDial, caFile, memberTls: () => backend().tls });
+  const cancels = new Cancels({ ...options, registry, dial: ownDialServer, dialPeer: ownDial, policy });
   const connector = new BackendConnector({ ...options, ...base, dial: dialServer, policy: backend });
   const buffered = new BufferedBytes();
   const packets = new StartupPackets();
   const limiting = { ...options, drains };
   const { siblings, openPositions } = options;
-  const positions = openPositions && positionsBy({ ...options, openPositions }, dialServer, () => inForce.current());
+  const positions = openPositions && positionsBy({ ...options, openPositions }, ownDialServer, () => inForce.current());
   return {
     ...options,
     ...base,
@@ -170,14 +176,14 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
       policy: () => inForce.current().moves,
       pool,
       pools: () => inForce.current().pools,
-      dial: dialServer,
+      dial: ownDialServer,
       connector,
       connectAttempts: () => backend().connectAttempts,
     }),
     cancels,
     positions,
     reads: new CausalReads({ ...options, registry, policy, pool, positions }),
-    verifiers: new RoleVerifiers({ ...options, dial: dialServer, policy: () => inForce.current().logins }),
+    verifiers: new RoleVerifiers({ ...options, dial: ownDialServer, policy: () => inForce.current().logins }),
   };
 }
 

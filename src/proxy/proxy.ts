@@ -19,7 +19,7 @@ import type { ListenResult, LocalProxy, PreparedPolicy } from './proxy-interface
 import { Session } from './session.ts';
 import { killSession, listSessions, moveSession } from './session-list.ts';
 import { assemble, type Assembly } from './assembly.ts';
-import { isLocal, keepAlive, type ProxySocket } from './socket.ts';
+import type { ProxySocket } from './socket.ts';
 
 export function createProxy(options: ProxyOptions): LocalProxy {
   const [onEvent, onTrigger] = [apart(options.onEvent), apart(options.onTrigger)];
@@ -46,7 +46,7 @@ class RunningProxy implements LocalProxy {
   }
 
   async listen(): Promise<ListenResult> {
-    const { policy, mover, tcpTimeouts } = this.#parts;
+    const { policy, mover, keepalives, tcpTimeouts } = this.#parts;
     const identity = await this.#parts.identity.prepare(policy().client.tls);
     if (identity.kind === 'failed') return identity;
     const prepared = await this.#parts.listeners.prepare(policy().listeners);
@@ -54,6 +54,7 @@ class RunningProxy implements LocalProxy {
     await mover.load(policy().moves);
     if (!this.#isStopping) {
       identity.apply();
+      keepalives.start();
       tcpTimeouts.review();
     }
     const { added } = prepared.apply();
@@ -124,8 +125,8 @@ class RunningProxy implements LocalProxy {
 
   close(): void {
     this.#isStopping = true;
-    const { listeners, registry, holdQueue, mover, drains, cancels, identity, tcpTimeouts, verifiers, positions } =
-      this.#parts;
+    const { listeners, registry, holdQueue, mover, drains, cancels, identity, keepalives, tcpTimeouts } = this.#parts;
+    const { verifiers, positions } = this.#parts;
     listeners.close();
     for (const session of registry.all()) session.cut('shutdown');
     holdQueue.stop();
@@ -136,6 +137,7 @@ class RunningProxy implements LocalProxy {
     drains.stop();
     cancels.stop();
     identity.stop();
+    keepalives.stop();
     tcpTimeouts.stop();
   }
 
@@ -199,7 +201,6 @@ class RunningProxy implements LocalProxy {
     const session = new Session(this.#lastId, { policy, listener, client, awaitsHeader }, this.#parts);
     asStepOf(session, () => {
       keepContext(client);
-      if (!isLocal(client)) keepAlive(client, this.#parts.policy().client.tcpKeepalivesIdleMs);
       session.start();
     });
   }

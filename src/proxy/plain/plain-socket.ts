@@ -53,6 +53,8 @@ export class PlainSocket extends SocketEvents implements ProxySocket {
   #isPaused = false;
   #hasMetEnd = false;
   #isReadShared = false;
+  /** 0: off. The system is told a change only, as Node does. */
+  #keepAliveSeconds = 0;
   /** Node's socket, which has the handle now. */
   #node: Socket | undefined;
 
@@ -204,7 +206,10 @@ export class PlainSocket extends SocketEvents implements ProxySocket {
   }
 
   setKeepAlive(isOn: boolean, idleMs: number): this {
-    this._handle?.setKeepAlive(isOn, Math.trunc(idleMs / 1000));
+    const seconds = isOn ? Math.trunc(idleMs / 1000) : 0;
+    if (this.#keepAliveSeconds === seconds) return this;
+    this.#keepAliveSeconds = seconds;
+    this._handle?.setKeepAlive(isOn, seconds);
     return this;
   }
 
