@@ -54,7 +54,7 @@ class RunningProxy implements LocalProxy {
     await mover.load(policy().moves);
     if (!this.#isStopping) {
       identity.apply();
-      keepalives.start();
+      keepalives.review();
       tcpTimeouts.review();
     }
     const { added } = prepared.apply();
@@ -80,6 +80,7 @@ class RunningProxy implements LocalProxy {
       identity.apply();
       const changes = prepared.apply();
       this.#parts.drains.review();
+      this.#parts.keepalives.review();
       this.#parts.tcpTimeouts.review();
       this.#parts.inForce.drainRemoved(before, changes.removed);
       return changes;

@@ -24,11 +24,14 @@ export class Keepalives {
     this.#options = options;
   }
 
-  start(): void {
+  /** At the start, and when the policy has changed. */
+  review(): void {
     this.stop();
+    const { client, backend } = this.#options.policy();
+    if ((client.tcpKeepalivesIdleMs ?? backend.tcpKeepalivesIdleMs) === undefined) return;
     this.#cancel = this.#options.clock.schedule(LOOK_MS, () => {
       this.#look();
-      this.start();
+      this.review();
     });
   }
 

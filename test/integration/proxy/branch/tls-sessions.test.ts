@@ -91,7 +91,7 @@ test('G7: an offer in single bytes arrives without channel binding, and nothing 
   client.socket.write(QUERY);
   await receives(server, FORWARDED, CHOICE, QUERY);
   client.socket.end(TERMINATE);
-  await until('the end', () => server.hasEnded);
+  await receives(server, FORWARDED, CHOICE, QUERY, TERMINATE);
   server.socket.end();
   await until('the close', () => lab.closed().length === 1);
   expect(lab.reasons()).toEqual(['client_closed']);

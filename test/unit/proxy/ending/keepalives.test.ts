@@ -26,7 +26,7 @@ beforeEach(() => {
       backend: { ...LAB_POLICY.backend, tcpKeepalivesIdleMs: idle.backend },
     }),
   });
-  keepalives.start();
+  keepalives.review();
 });
 
 function aSocket(name: string): Socket {
@@ -69,4 +69,15 @@ test('a client on this host cannot vanish', async () => {
 test('a stop ends the looks', () => {
   keepalives.stop();
   expect(clock.pending()).toBe(0);
+});
+
+test('where keepalive is off, nothing looks; a reload that turns it on reaches the sessions that are there', async () => {
+  sessions = [{ client: aSocket('client'), backend: aSocket('server') }];
+  idle = { client: undefined, backend: undefined };
+  keepalives.review();
+  expect(clock.pending()).toBe(0);
+  idle = { client: undefined, backend: 20_000 };
+  keepalives.review();
+  await clock.advance(2_000);
+  expect(calls).toEqual(['server: true 20000']);
 });
