@@ -168,7 +168,7 @@ describeOnPatroni('Patroni with a protected API', () => {
     const admin = `127.0.0.1:${await running.port('admin')}`;
     const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
     onTestFinished(() => command.stop());
-    expect([await command.code, command.output]).toEqual([0, expect.stringMatching(/is the primary/)]);
+    expect([await command.ended(), command.output]).toEqual([0, expect.stringMatching(/is the primary/)]);
     expect((await cluster.leader()).name).not.toBe(leader.name);
   });
 });

@@ -188,7 +188,7 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
       const run = async (): Promise<void> => {
         const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
         try {
-          expect(await command.code, command.output).toBe(0);
+          expect(await command.ended(), command.output).toBe(0);
         } finally {
           await command.stop();
         }

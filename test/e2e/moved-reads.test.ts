@@ -72,7 +72,7 @@ describeOnEveryCluster({ name: 'read sessions that move', legs: ENCRYPTED_ON_PAT
   async function drain({ name }: MemberAddress): Promise<void> {
     const admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
     const command = new Command(['drain', name, '--wait', '--admin', admin], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
-    expect(await command.code, command.output).toBe(EXIT.ok);
+    expect(await command.ended(), command.output).toBe(EXIT.ok);
   }
 
   async function untilOn(readers: CounterReaders, member: MemberAddress): Promise<void> {

@@ -102,7 +102,7 @@ function scenarios(on: Lab, workers: number): void {
     await until('writes', () => writers.acknowledged.length > 50, PATIENCE_MS);
 
     const command = await start();
-    expect([await command.code, command.output]).toEqual([0, expect.stringMatching(/sessions moved/)]);
+    expect([await command.ended(), command.output]).toEqual([0, expect.stringMatching(/sessions moved/)]);
     const next = await lab.cluster.leader();
     expect(next.name).not.toBe(old.name);
     for (const [index, session] of idle.entries()) {

@@ -48,7 +48,7 @@ function scenarios(on: Lab): void {
     const old = await lab.cluster.leader();
 
     const command = await start();
-    expect([await command.code, command.output]).toEqual([0, expect.stringMatching(/is the primary/)]);
+    expect([await command.ended(), command.output]).toEqual([0, expect.stringMatching(/is the primary/)]);
     const next = await lab.cluster.leader();
     expect(next.name).not.toBe(old.name);
     await until('sessions on the next primary', () => sessions.every(isOn(next.port)), PATIENCE_MS);
@@ -82,7 +82,7 @@ function scenarios(on: Lab): void {
     const before = await holds();
     const load = await connects(20);
     const command = await start('--to', replica.name);
-    expect([await command.code, command.output]).toEqual([1, expect.stringMatching(/nofailover/)]);
+    expect([await command.ended(), command.output]).toEqual([1, expect.stringMatching(/nofailover/)]);
     const attempts = await load.stop();
     expect(attempts.flatMap(({ error }) => error ?? [])).toEqual([]);
     expect(await holds()).toBe(before);
@@ -97,7 +97,7 @@ function scenarios(on: Lab): void {
     await reached('drain', command);
     closings.push(() => lab.cluster.start(replica.name));
     await lab.cluster.kill(replica.name);
-    expect([await command.code, command.output]).toEqual([1, expect.stringMatching(/went down/)]);
+    expect([await command.ended(), command.output]).toEqual([1, expect.stringMatching(/went down/)]);
     await open.query('commit');
     expect((await lab.cluster.leader()).name).toBe(leader.name);
     await served();
@@ -111,7 +111,7 @@ function scenarios(on: Lab): void {
     await reached('switch', command);
     closings.push(() => lab.cluster.start(replica.name));
     await lab.cluster.kill(replica.name);
-    await command.code;
+    await command.ended();
     await served();
     const attempts = await load.stop();
     expect(attempts.filter(({ connectError }) => connectError !== undefined)).toEqual([]);
@@ -126,7 +126,7 @@ function scenarios(on: Lab): void {
     closings.push(() => lab.cluster.start(leader.name));
     await lab.cluster.kill(leader.name);
     // It ends with the death, or the request is sent just before: then the next primary ends it.
-    expect([0, 1]).toContain(await command.code);
+    expect([0, 1]).toContain(await command.ended());
     await served();
     expect((await lab.cluster.leader()).name).not.toBe(leader.name);
   });
@@ -144,7 +144,7 @@ function scenarios(on: Lab): void {
       const command = await start('--transaction-timeout', '10s');
       await reached(phase, command);
       command.interrupt();
-      const code = await command.code;
+      const code = await command.ended();
       // A request that was sent cannot be taken back: the switchover may be faster than the signal.
       if (phase === 'switch' || phase === 'confirm') expect([0, 1]).toContain(code);
       else expect([code, command.output]).toEqual([1, expect.stringMatching(/cancelled/)]);

@@ -38,8 +38,10 @@ const POLL_MS = 150;
 const PATIENCE_MS = 500;
 /** The plan reads the cluster. */
 const PLAN_MS = 20_000;
-/** Without an answer for this long, the Pointsman is gone. Milliseconds. */
+/** The Pointsman that takes no request for this long is gone. Milliseconds. */
 const GONE_MS = 3_000;
+/** One that takes requests and does not answer may have a busy host: it is followed for this long. Milliseconds. */
+const SILENT_MS = 30_000;
 
 export async function switchover(options: SwitchoverOptions, io: CliIo): Promise<number> {
   const duration = parseDuration(options.transactionTimeout);
@@ -181,15 +183,20 @@ async function follow(first: Operation, cancellation: Cancellation, running: Run
     if (cancellation.isImpatient()) return gone(first, 'stopped by another signal, before the operation had ended', io);
     await delay(POLL_MS);
     const answer = await tryRequest(running, { method: 'GET', path });
-    const read = answer.kind === 'answer' ? operationReader.safeParse(answer.body) : undefined;
-    if (read?.success === true) {
-      known = read.data;
-      answeredAt = Date.now();
-    } else if (Date.now() - answeredAt > GONE_MS || answer.kind === 'answer') {
-      const why = answer.kind === 'failed' ? answer.why : `the Pointsman does not know operation ${first.id}`;
-      return gone(first, `the switchover cannot be followed any more: ${why}`, io);
+    if (answer.kind === 'failed') {
+      const limitMs = answer.isSent ? SILENT_MS : GONE_MS;
+      if (Date.now() - answeredAt > limitMs) return gone(first, notFollowed(answer.why), io);
+      continue;
     }
+    const read = operationReader.safeParse(answer.body);
+    if (!read.success) return gone(first, notFollowed(`the Pointsman does not know operation ${first.id}`), io);
+    known = read.data;
+    answeredAt = Date.now();
   }
+}
+
+function notFollowed(why: string): string {
+  return `the switchover cannot be followed any more: ${why}`;
 }
 
 function gone({ id }: Operation, why: string, io: CliIo): never {

@@ -186,7 +186,7 @@ describeOnEveryCluster({ name: 'a switchover that others start', legs: ENCRYPTED
       await cluster.freezeManager(candidate.name);
       try {
         await busy.client.query('commit');
-        expect(await command.code, command.output).toBe(EXIT.failure);
+        expect(await command.ended(), command.output).toBe(EXIT.failure);
         console.log(command.output);
         // The sum of both workers.
         const told = pointsman.lines.filter(({ event, movable }) => event === 'preflight_finished' && movable !== 0);

@@ -131,7 +131,7 @@ describeOnPatroni('G24: a planned switchover without plain text, on Patroni', ()
       // A slow machine asks so many sessions for longer than the usual 10 s.
       const args = ['switchover', '--admin', admin, '--yes', '--transaction-timeout', '20s'];
       const command = new Command(args, { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
-      const code = await command.code;
+      const code = await command.ended();
       console.log(command.output);
       expect(code, `${command.output}\n${lostSessions(pointsman)}`).toBe(EXIT.ok);
       expect(command.output, lostSessions(pointsman)).toContain(`${wanted} sessions moved, 0 sessions ended, 0 cut`);

@@ -194,7 +194,7 @@ describeOnEveryCluster({ name: 'a member that leaves its pools', legs: ENCRYPTED
       const command = new Command([...words, '--admin', admin, ...(words[0] === 'drain' ? ['--yes'] : [])], {
         POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN,
       });
-      expect(await command.code, command.output).toBe(0);
+      expect(await command.ended(), command.output).toBe(0);
     }
   }),
 );

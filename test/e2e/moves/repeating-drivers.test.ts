@@ -40,7 +40,7 @@ describeOnSandbox({ name: 'drivers that repeat their transactions', legs: ['plai
       const admin = `127.0.0.1:${await pointsman.port('admin')}`;
       const options = ['--admin', admin, '--transaction-timeout', '2s', '--yes'];
       const command = new Command(['switchover', ...options], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
-      expect([await command.code, command.output]).toEqual([0, expect.stringContaining('transactions rolled back')]);
+      expect([await command.ended(), command.output]).toEqual([0, expect.stringContaining('transactions rolled back')]);
       const before = clients.counts();
       await until('transactions afterwards', () => clients.behind(before, MORE).length === 0, PATIENCE_MS);
       const { errors, lost, repeated, ...told } = await clients.finish();

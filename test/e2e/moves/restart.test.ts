@@ -55,7 +55,7 @@ describeOnEveryCluster({ name: 'a restart that moves sessions', legs: ENCRYPTED_
       });
       try {
         const command = await restart('--role', 'any');
-        expect(await command.code, `${command.output}\n${pointsman.explain()}`).toBe(EXIT.ok);
+        expect(await command.ended(), `${command.output}\n${pointsman.explain()}`).toBe(EXIT.ok);
         console.log(command.output);
         expect((await cluster.leader()).name).toBe(leader.name);
         const startedAfter = await startTimes();
@@ -91,7 +91,7 @@ describeOnEveryCluster({ name: 'a restart that moves sessions', legs: ENCRYPTED_
     await pointsman.waitFor('the end of the listener', () => listener.endedAtMs !== undefined);
     expect(listener.endedWith).toContain('(evicted_restart)');
     await busy.client.query('commit');
-    expect(await command.code, command.output).toBe(EXIT.ok);
+    expect(await command.ended(), command.output).toBe(EXIT.ok);
     const { rows } = await busy.client.query("select source from loaded where source = 'busy'");
     expect([rows.length, busy.endedAtMs], lostSessions(pointsman)).toEqual([1, undefined]);
     await busy.close();
@@ -106,7 +106,7 @@ describeOnEveryCluster({ name: 'a restart that moves sessions', legs: ENCRYPTED_
     await Promise.all(held.map(({ client }) => client.query("set work_mem = '7MB'")));
     // Every server is newer.
     const command = await restart(leader.name, '--pg-version', '10.1');
-    expect([await command.code, command.output]).toEqual([EXIT.ok, expect.stringContaining('conditions')]);
+    expect([await command.ended(), command.output]).toEqual([EXIT.ok, expect.stringContaining('conditions')]);
     expect((await startTimes())[0]).toBe(before);
     const memory = await Promise.all(held.map(({ client }) => client.query('show work_mem')));
     expect(memory.flatMap(({ rows }) => rows)).toEqual(held.map(() => ({ work_mem: '7MB' })));

@@ -90,7 +90,7 @@ describeOnEveryCluster({ name: 'G24: a planned switchover that moves sessions', 
         // A slow machine asks so many sessions for longer than the usual 10 s.
         const args = ['switchover', '--admin', admin, '--yes', '--transaction-timeout', '20s'];
         const command = new Command(args, { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
-        const code = await command.code;
+        const code = await command.ended();
         console.log(command.output);
         expect(code, `${command.output}\n${lostSessions(pointsman)}`).toBe(EXIT.ok);
         const [, movable, unknown = '0'] = /: (\d+) can move(?:, (\d+) (?:is|are) busy)?/.exec(command.output) ?? [];

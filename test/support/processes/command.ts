@@ -2,7 +2,11 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { MAIN } from './program.ts';
+import { until } from '../waiting/until.ts';
 import { expectNoCanary } from '../values/canaries.ts';
+
+/** Less than a test may take: the test would end without a word about the command. */
+const LIMIT_MS = 90_000;
 
 export class Command {
   readonly #child: ChildProcess;
@@ -24,6 +28,16 @@ export class Command {
       expectNoCanary(`the output of ${args.join(' ')}`, this.output);
       return code;
     });
+  }
+
+  /** The exit code. Fails with what the command has said when it has not ended in time. */
+  async ended(limitMs = LIMIT_MS): Promise<number | string> {
+    let isOver = false;
+    void this.code.finally(() => (isOver = true)).catch(() => undefined);
+    await until('the end of the command', () => isOver, limitMs).catch((error: unknown) => {
+      throw new Error(`${String(error)}; it has said:\n${this.output}`, { cause: error });
+    });
+    return await this.code;
   }
 
   /** As Ctrl-C does. */
