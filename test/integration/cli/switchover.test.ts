@@ -1,8 +1,6 @@
 // `pointsman switchover` against an admin server on a real socket: the plan, the question, each phase as it ends, the
 // end, Ctrl-C, and a Pointsman that goes away.
-import { once } from 'node:events';
-import { connect as connectTo, createServer, type Server } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { CancelResult, OperationStart } from '../../../src/cluster/long-operations.ts';
 import type { OperationDocument } from '../../../src/documents/switchover-document.ts';
@@ -12,32 +10,13 @@ import type { CliIo } from '../../../src/cli/io.ts';
 import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { PLAN } from '../../support/labs/a-plan.ts';
 import { anOperation } from '../../support/labs/an-operation.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
-import { aReport, STREAMING } from '../../support/labs/switchover-lab.ts';
-import { listen } from '../../support/sockets/listen.ts';
+import { aReport } from '../../support/labs/switchover-lab.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const TOKEN = '0123456789abcdef-operator';
-
-const candidate = { role: 'replica', ...STREAMING, why: null };
-const PLAN: PlanOfPrimary = {
-  from: 'pg-1',
-  to: null,
-  candidates: [
-    { name: 'pg-2', ...candidate, eligible: true },
-    { name: 'pg-3', ...candidate, lag_bytes: null, eligible: false, why: 'its lag is unknown' },
-  ],
-  transaction_timeout_ms: 10_000,
-  longest_hold_ms: 28_000,
-  fleet: null,
-  problems: [],
-  warnings: [],
-  sessions_on_primary: 100,
-  unreadable_sessions_on_primary: 3,
-  moves: null,
-  stays_text: null,
-};
 
 const DONE = anOperation(['check', 'hold', 'drain', 'switch', 'confirm', 'release'], {
   outcome: 'done',
@@ -312,52 +291,6 @@ test('a Pointsman that goes away', async () => {
     if (out.includes('check  ')) void admin.close();
   });
   expect(await running).toMatchObject({ code: 1, err: expect.stringContaining('The cluster may have switched over') });
-});
-
-describe('a Pointsman that takes requests and does not answer', () => {
-  /** Of the operation, behind the first. Each takes two seconds. */
-  let unanswered: number;
-  let front: Server;
-
-  beforeEach(async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
-    operation = anOperation(['check', 'hold']);
-    const port = Number(address.split(':')[1]);
-    front = createServer((client) => {
-      client.on('error', () => {});
-      client.once('data', (bytes) => {
-        if (unanswered > 0 && bytes.includes('GET /operations/')) {
-          unanswered -= 1;
-          vi.advanceTimersByTime(2_000);
-          operation = DONE;
-          client.destroy();
-          return;
-        }
-        const admitted = connectTo({ host: '127.0.0.1', port });
-        admitted.write(bytes);
-        client.pipe(admitted).pipe(client);
-      });
-    });
-    address = `127.0.0.1:${await listen(front)}`;
-  });
-  afterEach(async () => {
-    vi.useRealTimers();
-    front.close();
-    await once(front, 'close');
-  });
-
-  test('for half a minute is followed', async () => {
-    unanswered = 14;
-    expect(await cli(['--yes'])).toMatchObject({ code: 0, out: expect.stringContaining('done: ') });
-    expect(unanswered).toBe(0);
-  });
-
-  test('for longer is not', async () => {
-    unanswered = Infinity;
-    const { code, err } = await cli(['--yes']);
-    expect(code).toBe(1);
-    expect(err).toContain('the switchover cannot be followed any more: no answer from');
-  });
 });
 
 describe('a switchover of the fleet', () => {

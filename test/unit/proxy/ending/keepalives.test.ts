@@ -71,7 +71,7 @@ test('a stop ends the looks', () => {
   expect(clock.pending()).toBe(0);
 });
 
-test('where keepalive is off, nothing looks; a reload that turns it on reaches the sessions that are there', async () => {
+test('with keepalive off nothing looks; a reload that turns it on reaches the sessions that are there', async () => {
   sessions = [{ client: aSocket('client'), backend: aSocket('server') }];
   idle = { client: undefined, backend: undefined };
   keepalives.review();
