@@ -74,7 +74,9 @@ describeOnEveryCluster({ name: 'causal reads', legs: ENCRYPTED_ON_PATRONI }, (on
   ): Promise<Sights> {
     const [write, read] = await Promise.all([clientOf('write', at), clientOf(pool, at)]);
     const readers = { [pool]: { config: read, readers: 8 } };
-    const history = new RegisterHistory({ write, writers: 4, isAsynchronous, readers });
+    // On a machine without time left the reads are late already before the switchover, and lost with the old primary.
+    const rests = pool === 'moving';
+    const history = new RegisterHistory({ write, writers: 4, rests, isAsynchronous, readers });
     const sights = history.sights(pool);
     try {
       await run();

@@ -4,6 +4,7 @@
 // Silence tells nothing: the server may be overloaded, or this machine have no socket left.
 import type { ProxyDependencies } from '../options.ts';
 import { openRoute, type RoutingTable } from '../../core/routing-table.ts';
+import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import { nothing } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
@@ -12,7 +13,7 @@ import type { DialServer } from '../server.ts';
 import { isForAll, maybeForOne } from './last-words.ts';
 import type { ServerLoss } from './departure.ts';
 
-export interface InquiryServices extends Pick<ProxyDependencies, 'clock' | 'table' | 'freshen'> {
+export interface InquiryServices extends Pick<ProxyDependencies, 'clock' | 'table' | 'freshen' | 'snapshot'> {
   readonly dial: DialServer;
 }
 
@@ -26,6 +27,9 @@ export interface InquiryOptions {
 
 /** For the connection, and for the reply. Milliseconds. */
 const LIMIT_MS = 2_000;
+/** A silent API is asked so often, and for so long: a host whose server stops is busy. Milliseconds. */
+const ASK_AGAIN_MS = 500;
+const SILENT_MS = 10_000;
 
 type Entrance = 'open' | 'closed' | 'silent';
 
@@ -36,7 +40,7 @@ export function endsAll({ words, server }: ServerLoss, pool: PoolName, { table }
 
 /**
  * Calls `onAnswer` once; true: the server meant this session alone. Where an administrator may be behind its words,
- * the answer is true unless something proves that the server stopped. Returns the abort; nothing is reported after it.
+ * the answer is true unless something proves that the server stopped, for which a silent API has a while. Returns the abort; nothing is reported after it.
  */
 export function inquire(
   { loss, pool, packet, services }: InquiryOptions,
@@ -46,20 +50,25 @@ export function inquire(
   const { member } = loss.server;
   const since = clock.now();
   let isAborted = false;
+  let cancelPause = nothing;
   // Its API is asked as well: a primary that was demoted lets sessions in, too.
-  const askApi = async (entrance: Entrance): Promise<void> => {
-    await services.freshen(pool, since);
+  const askApi = async (entrance: Entrance, askedAt: Instant): Promise<void> => {
+    await services.freshen(pool, askedAt);
     if (isAborted) return;
     const table = services.table();
-    if (loss.words !== undefined && maybeForOne(loss.words)) onAnswer(!isGone(table, pool, member));
-    else onAnswer(entrance === 'open' && isOpen(table, pool, member));
+    if (loss.words === undefined || !maybeForOne(loss.words))
+      return onAnswer(entrance === 'open' && isOpen(table, pool, member));
+    if (isGone(table, pool, member)) return onAnswer(false);
+    if (hasAnswered(services, member, since) || clock.now() - since >= SILENT_MS) return onAnswer(true);
+    cancelPause = clock.schedule(ASK_AGAIN_MS, () => void askApi(entrance, clock.now()));
   };
   const abort = knock(loss.server, packet, { dial, clock }, (entrance) => {
     if (entrance === 'closed') onAnswer(false);
-    else void askApi(entrance);
+    else void askApi(entrance, since);
   });
   return () => {
     isAborted = true;
+    cancelPause();
     abort();
   };
 }
@@ -99,6 +108,10 @@ function knock(
 
 function isOpen(table: RoutingTable, pool: PoolName, member: MemberName): boolean {
   return openRoute(table, pool)?.targets.some((target) => target.member === member) === true;
+}
+
+function hasAnswered({ snapshot }: InquiryServices, member: MemberName, since: Instant): boolean {
+  return snapshot === undefined || (snapshot().members.get(member)?.answeredAt ?? -Infinity) >= since;
 }
 
 /** By an answer: silence may end as well. A server that its API calls stopping ends all of its sessions. */

@@ -2,7 +2,7 @@
 // shows less is stale, unless a failover has lost the write: the next session of its writer finds what is left.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
-import { monotonicMs } from '../waiting/wait.ts';
+import { monotonicMs, pauseAfter } from '../waiting/wait.ts';
 import { RegisterReader, type Shown } from './register-reader.ts';
 import { isLess, isLost, type Register, type ShortRead, type Value } from './registers.ts';
 
@@ -19,6 +19,8 @@ export interface RegisterOptions<Pool extends string> {
   readonly writers: number;
   /** Between two writes of a writer. Milliseconds. */
   readonly pauseMs?: number;
+  /** Each client rests behind a statement, so that the cluster has time left. Default: none does. */
+  readonly rests?: boolean;
   /** Every other writer has `synchronous_commit=off`. */
   readonly isAsynchronous?: boolean;
   /** By pool. */
@@ -124,12 +126,14 @@ export class RegisterHistory<Pool extends string> {
     sessions.push(session);
     try {
       while (!this.#stopping.signal.aborted) {
+        const sinceMs = monotonicMs();
         const { rows } = await client.query<{ n: number }>(text);
         const [row] = rows;
         if (row === undefined) throw new Error(`register ${id} has a later epoch than ${epoch}`);
         register.floor = { epoch, n: row.n, session: sessions.length - 1 };
         this.writes += 1;
         if (pauseMs > 0) await delay(pauseMs);
+        await this.#rest(sinceMs);
       }
     } finally {
       session.endedAtMs = monotonicMs();
@@ -152,7 +156,12 @@ export class RegisterHistory<Pool extends string> {
         const registers = answer.shown.flatMap((shown) => this.#compare(floors, sinceMs, shown));
         if (registers.length > 0) this.#short.push({ sights, registers });
       }
+      await this.#rest(sinceMs);
     }
+  }
+
+  async #rest(sinceMs: number): Promise<void> {
+    if (this.#options.rests === true) await delay(pauseAfter(monotonicMs() - sinceMs));
   }
 
   #compare(floors: readonly Register['floor'][], sinceMs: number, shown: Shown): ShortRead | [] {

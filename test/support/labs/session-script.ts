@@ -103,12 +103,13 @@ class Player {
     const freshen = () => cluster.probe?.promise ?? Promise.resolve();
     const sample = () => ({ at: clock.now(), run: RUN, bytes: 500 });
     const wal = () => ({ samples: new Map(cluster.hasWal ? [['pg-1', [sample()]]] : []), ends: undefined });
-    // By its API, pg-2 is the primary at every moment.
+    // By its API, pg-2 is the primary at every moment. That of pg-1 answers, too.
     const primary = () => isPrimary('pg-2', clock.now() + 1);
-    const snapshot = () => ({
-      ...aSnapshot(aPolicy(), aList(0, 'pg-1', 'pg-2'), primary()),
-      highestTimeline: cluster.timeline,
-    });
+    const snapshot = () => {
+      const { members, ...others } = aSnapshot(aPolicy(), aList(0, 'pg-1', 'pg-2'), primary());
+      const answering = [...members].map(([name, record]) => [name, { ...record, answeredAt: clock.now() }] as const);
+      return { ...others, members: new Map(answering), highestTimeline: cluster.timeline };
+    };
     const lab = await startProxyLab({
       moves: {},
       wal,

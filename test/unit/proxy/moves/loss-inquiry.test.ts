@@ -3,11 +3,13 @@
 import { Socket } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { RoutingTable } from '../../../../src/core/routing-table.ts';
+import { emptySnapshot, newRecord } from '../../../../src/core/snapshot.ts';
 import type { Standing } from '../../../../src/core/standing.ts';
 import { endsAll, inquire, type InquiryServices } from '../../../../src/proxy/moves/loss-inquiry.ts';
 import type { DialLimits, DialResult, Server } from '../../../../src/proxy/server.ts';
 import { lastWords } from '../../../support/labs/script-words.ts';
 import { AUTHENTICATION_OK } from '../../../support/sockets/messages.ts';
+import { aMember } from '../../../support/values/builders.ts';
 import { DEMOTED, HANDING_OVER, aTableOf } from '../../../support/values/tables.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
@@ -29,6 +31,8 @@ let clock: ManualClock;
 let table: RoutingTable;
 /** Which probe the API is asked for. */
 let asked: unknown[];
+/** By its API. */
+let answeredAt: number;
 let probed: PromiseWithResolvers<void>;
 let dialled: { server: Server; limits: DialLimits; onResult: (result: DialResult) => void } | undefined;
 let dialAborts: number;
@@ -37,7 +41,7 @@ let answers: boolean[];
 
 beforeEach(() => {
   clock = new ManualClock();
-  [table, asked, answers, dialAborts, dialled] = [OPEN, [], [], 0, undefined];
+  [table, asked, answeredAt, answers, dialAborts, dialled] = [OPEN, [], 999, [], 0, undefined];
   probed = Promise.withResolvers();
   backend = new Socket();
   backend.write = (): boolean => true;
@@ -50,6 +54,10 @@ const services = (): InquiryServices => ({
     asked.push(probe);
     return probed.promise;
   },
+  snapshot: () => ({
+    ...emptySnapshot('lab'),
+    members: new Map([['pg-1', { ...newRecord(aMember('pg-1')), answeredAt }]]),
+  }),
   dial: (server, limits, onResult) => {
     dialled = { server, limits, onResult };
     return () => (dialAborts += 1);
@@ -167,10 +175,37 @@ describe('a server that is silent', () => {
     expect(await answer(OPEN)).toEqual([false]);
   });
 
-  test.each(SILENCES)('%s: an administrator may have meant one, unless all have ended', async (_, happens) => {
+  test.each(SILENCES)('%s: an administrator may have meant one, if its API answers', async (_, happens) => {
     ask(ADMIN);
     await happens();
-    expect(await answer(standing(SILENT))).toEqual([true]);
+    answeredAt = clock.now();
+    expect(await answer(OPEN)).toEqual([true]);
+  });
+
+  test.each(SILENCES)('%s: an administrator may have meant one, if its API is silent for long', async (_, happens) => {
+    ask(ADMIN);
+    const since = clock.now();
+    await happens();
+    await answer(standing(SILENT));
+    await clock.advance(since + 9_999 - clock.now());
+    expect(answers).toEqual([]);
+    await clock.advance(500);
+    expect([answers, clock.pending()]).toEqual([[true], 0]);
+  });
+
+  test('its API answers late that it was demoted', async () => {
+    ask(ADMIN);
+    letsIn();
+    expect(await answer(standing(SILENT))).toEqual([]);
+    table = standing(DEMOTED);
+    await clock.advance(500);
+    expect([answers, asked]).toEqual([
+      [false],
+      [
+        ['write', 1_000],
+        ['write', 1_500],
+      ],
+    ]);
   });
 
   test('it was demoted meanwhile', async () => {
@@ -192,6 +227,14 @@ describe('the abort', () => {
     abort();
     await clock.advance(5_000);
     expect([backend.destroyed, answers, asked, clock.pending()]).toEqual([true, [], [], 0]);
+  });
+
+  test('while the API is silent', async () => {
+    const abort = ask(ADMIN);
+    letsIn();
+    await answer(standing(SILENT));
+    abort();
+    expect([answers, clock.pending()]).toEqual([[], 0]);
   });
 
   test('while the API is asked', async () => {
