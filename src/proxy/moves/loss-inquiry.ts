@@ -40,7 +40,8 @@ export function endsAll({ words, server }: ServerLoss, pool: PoolName, { table }
 
 /**
  * Calls `onAnswer` once; true: the server meant this session alone. Where an administrator may be behind its words,
- * the answer is true unless something proves that the server stopped, for which a silent API has a while. Returns the abort; nothing is reported after it.
+ * the answer is true unless something proves that the server stopped; a silent API has a while for that. Returns the
+ * abort; nothing is reported after it.
  */
 export function inquire(
   { loss, pool, packet, services }: InquiryOptions,
