@@ -60,6 +60,7 @@ export function createProxyOrWorkers({
     readPem,
     clock,
     snapshot: () => monitor.snapshot(),
+    random,
   };
   if (size === 1) {
     return createProxy({
@@ -73,7 +74,6 @@ export function createProxyOrWorkers({
       table: () => monitor.table(),
       decideIfDue: () => monitor.decideIfDue(),
       wal: () => monitor.wal(),
-      random,
       ...network,
     });
   }

@@ -25,8 +25,15 @@ interface Port {
  */
 const RETRY_MS = 100;
 const MAX_TRIES = 10;
+/**
+ * For port 0: below the ports that the kernel gives out (32768 and higher on an untuned Linux). One of those could
+ * belong to another program before the workers bind it.
+ */
+const PICKED = { from: 20_000, to: 32_768 };
+/** Behind so many picked ports that are taken, the kernel picks. */
+const MOST_PICKS = 5;
 
-export type PortsOptions = Pick<ProxyDependencies, 'clock' | 'createServer'>;
+export type PortsOptions = Pick<ProxyDependencies, 'clock' | 'createServer' | 'random'>;
 
 export class Ports {
   readonly #options: PortsOptions;
@@ -56,15 +63,27 @@ export class Ports {
   }
 
   async #findFree(wanted: readonly ListenerPolicy[]): Promise<FreePorts> {
-    const own = this.bound();
-    const { clock, createServer } = this.#options;
-    let found = await findFreePorts(wanted, own, createServer);
+    let found = await this.#tryOnce(wanted);
     for (let time = 1; this.#isFirst && time < MAX_TRIES && found.kind === 'failed'; time += 1) {
-      await new Promise<void>((resolve) => void clock.schedule(RETRY_MS, resolve));
-      found = await findFreePorts(wanted, own, createServer);
+      await new Promise<void>((resolve) => void this.#options.clock.schedule(RETRY_MS, resolve));
+      found = await this.#tryOnce(wanted);
     }
     this.#isFirst = false;
     return found;
+  }
+
+  async #tryOnce(wanted: readonly ListenerPolicy[]): Promise<FreePorts> {
+    const own = this.bound();
+    const { createServer, random } = this.#options;
+    for (let picks = 0; picks < MOST_PICKS && wanted.some(isAny); picks += 1) {
+      const found = await findFreePorts(
+        wanted.map((policy) => withPort(policy, random)),
+        own,
+        createServer,
+      );
+      if (found.kind === 'free') return found;
+    }
+    return await findFreePorts(wanted, own, createServer);
   }
 
   #apply(ports: readonly Port[], stays: ReadonlySet<Port>): ListenerChanges {
@@ -81,6 +100,16 @@ export class Ports {
  */
 function isShared({ address, reusePort = false }: ListenerPolicy): boolean {
   return reusePort && address.port !== 0;
+}
+
+function isAny({ address }: ListenerPolicy): boolean {
+  return address.port === 0;
+}
+
+function withPort(policy: ListenerPolicy, random: () => number): ListenerPolicy {
+  if (!isAny(policy)) return policy;
+  const port = PICKED.from + Math.floor(random() * (PICKED.to - PICKED.from));
+  return { ...policy, address: { ...policy.address, port } };
 }
 
 function bound({ policy, address }: Port): BoundListener {

@@ -27,7 +27,7 @@ import { withTimeout } from '../model/with-timeout.ts';
 
 export interface SupervisorOptions extends Pick<
   ProxyDependencies,
-  'freshen' | 'onTrigger' | 'readKeyPair' | 'readPem' | 'locateBranch' | 'clock' | 'createServer'
+  'freshen' | 'onTrigger' | 'readKeyPair' | 'readPem' | 'locateBranch' | 'clock' | 'createServer' | 'random'
 > {
   /** The first policy; prepare() changes it. */
   readonly policy: WorkerPolicy;

@@ -63,6 +63,10 @@ export class PointsmanProcess {
     return this.#child.pid;
   }
 
+  get #hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
   /** Port of the listener for a pool, or of `admin`, as the process said when it was bound. */
   async port(pool: string): Promise<number> {
     const address = await this.waitFor(`a listener for ${pool}`, () => {
@@ -70,8 +74,9 @@ export class PointsmanProcess {
         const { data } = listening.safeParse(line);
         if (data?.pool === pool) return data.address;
       }
-      return undefined;
+      return this.#hasEnded && 'none';
     });
+    if (address === 'none') throw new Error(`Pointsman has ended, and had no listener for ${pool}`);
     return Number(address.slice(address.lastIndexOf(':') + 1));
   }
 
@@ -94,7 +99,9 @@ export class PointsmanProcess {
   }
 
   async waitUntilReady(): Promise<void> {
-    await this.waitFor('readiness', async () => (await this.admin('/readyz')).status === 200, START_MS);
+    const isReady = async (): Promise<boolean> => (await this.admin('/readyz')).status === 200;
+    await this.waitFor('readiness or the end', async () => this.#hasEnded || (await isReady()), START_MS);
+    if (this.#hasEnded) throw new Error(`Pointsman has ended before it was ready\n${this.explain()}`);
   }
 
   /** The value of a metric's sample, by its name and labels without the scope; undefined when there is none. */
