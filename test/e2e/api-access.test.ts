@@ -104,14 +104,13 @@ describeOnPatroni('Patroni with a protected API', () => {
   test('verify_client: required. Nothing is read without a certificate, and Pointsman serves with one', async () => {
     cluster.setApiTls({ ...api, verify_client: 'required' });
     const without = await control(AUTH, { ca: authority.file });
-    const why = await until('a refused read', async () => {
+    // The server closes behind its alert. Where the request comes later than that, the reset overtakes the alert.
+    const words = 'the server requires a client certificate';
+    await until('a refused read', async () => {
       const report = await without.report();
-      return report.kind === 'unreadable' && !report.why.includes('connection refused') && report.why;
+      return report.kind === 'unreadable' && report.why.includes(`TLS failed: ${words}`);
     });
-    expect(why).toContain('TLS failed: the server requires a client certificate');
-    expect(await without.perform(RELOAD)).toMatchObject({
-      text: expect.stringContaining('requires a client certificate'),
-    });
+    await until('a refused operation', async () => (await without.perform(RELOAD)).text.includes(words));
     const opened = await control(AUTH);
     await until('a read', async () => (await opened.report()).kind === 'read');
     expect(await opened.perform(RELOAD)).toMatchObject({ kind: 'scheduled' });
