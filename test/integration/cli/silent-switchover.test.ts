@@ -70,13 +70,13 @@ async function follow(): Promise<{ readonly code: number; readonly out: string; 
   return { code, out, err };
 }
 
-test('for half a minute is followed', async () => {
+test('a silent Pointsman is followed for half a minute', async () => {
   unanswered = 14;
   expect(await follow()).toMatchObject({ code: 0, out: expect.stringContaining('done: pg-2 is the primary') });
   expect(unanswered).toBe(0);
 });
 
-test('for longer is not', async () => {
+test('a Pointsman that is silent for longer is not followed', async () => {
   unanswered = Infinity;
   const { code, err } = await follow();
   expect(code).toBe(1);

@@ -1,8 +1,9 @@
 // One command of the program as a process of its own, as an operator runs it. Ends with the test, by its own id.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { withTimeout } from '../../../src/model/with-timeout.ts';
 import { MAIN } from './program.ts';
-import { until } from '../waiting/until.ts';
+import { systemClock } from '../waiting/system-clock.ts';
 import { expectNoCanary } from '../values/canaries.ts';
 
 /** Less than a test may take: the test would end without a word about the command. */
@@ -31,13 +32,10 @@ export class Command {
   }
 
   /** The exit code. Fails with what the command has said when it has not ended in time. */
-  async ended(limitMs = LIMIT_MS): Promise<number | string> {
-    let isOver = false;
-    void this.code.finally(() => (isOver = true)).catch(() => undefined);
-    await until('the end of the command', () => isOver, limitMs).catch((error: unknown) => {
-      throw new Error(`${String(error)}; it has said:\n${this.output}`, { cause: error });
-    });
-    return await this.code;
+  async ended(): Promise<number | string> {
+    const code = await withTimeout(systemClock, LIMIT_MS, this.code);
+    if (code === undefined) throw new Error(`no end within ${LIMIT_MS} ms; it has said:\n${this.output}`);
+    return code;
   }
 
   /** As Ctrl-C does. */
