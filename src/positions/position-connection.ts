@@ -28,8 +28,8 @@ type NumberedPosition = Extract<PositionReply, { kind: 'primary' | 'standby' }> 
 
 /** Milliseconds. */
 const UNUSED_MS = 60_000;
-/** For connect, login and preparation together. */
-const OPEN_MS = 5_000;
+/** For connect, login and preparation together. On a busy host they take seconds, and an attempt begins anew. */
+const OPEN_MS = 10_000;
 /** The server ends a question by itself after 1 s (POSITION_SETTINGS). */
 const ANSWER_MS = 2_000;
 const FIRST_WAIT_MS = 100;
@@ -135,7 +135,7 @@ export class PositionConnection {
   async #open(): Promise<void> {
     const attempt = new AbortController();
     this.#line = { kind: 'opening', attempt };
-    this.#limit(OPEN_MS, 'no login within 5 s');
+    this.#limit(OPEN_MS, 'no login within 10 s');
     try {
       const opened = await logIn(this.#options, attempt.signal);
       if (attempt.signal.aborted) opened.socket.destroy();

@@ -19,7 +19,11 @@ export const POSITION_METRICS: readonly EventMetric[] = [
     'pointsman_position_failures_total',
     'Connections for these questions that failed: attempts, logins, answers.',
     ['member'],
-    { positions_failed: ({ member }) => [[{ member }, 1]] },
+    {
+      // The series exists before a failure, so that the first one shows as an increase.
+      positions_connected: ({ member }) => [[{ member }, 0]],
+      positions_failed: ({ member }) => [[{ member }, 1]],
+    },
   ),
   ofEvents(
     'pointsman_position_failing',

@@ -6,8 +6,11 @@ import type { VerifierBatch, VerifierLookup, VerifierPolicy } from '../model/mov
 import { shown } from '../model/printable.ts';
 import { SourceError, type ConnectToServer, type VerifierSource } from './source.ts';
 
-/** For one role, the connection included. The client of a moving session waits meanwhile. Milliseconds. */
-const LOOKUP_MS = 5_000;
+/**
+ * For one role, the connection included: as long as a login may take. On a busy host each takes seconds, and one that
+ * is given up begins anew. Milliseconds.
+ */
+const LOOKUP_MS = 10_000;
 
 const SCRAM = 'SCRAM-SHA-256$';
 const MD5 = 'md5';

@@ -120,23 +120,28 @@ describeUnless(missingForSandbox, 'the positions of real servers', () => {
       await first.query('create table visits (id int)');
       await untilReached(positions, second, (await written()).written);
 
-      // PostgreSQL names a place behind the header of a page that is empty so far.
-      await first.query('select pg_switch_wal()');
-      const switched = await written();
-      expect(switched.written % 8192).toBe(0);
+      // The server writes a record of its own now and then, and flushes it: then the place is made once more.
+      const placed = (meaning: string, sql: string, isThere: (word: PrimaryWord) => boolean): Promise<PrimaryWord> =>
+        until(
+          meaning,
+          async () => {
+            await first.query(sql, [], 20_000);
+            const word = await written();
+            return isThere(word) ? word : undefined;
+          },
+          LIMIT_MS,
+        );
+      const switched = await placed('the first page of a segment', 'select pg_switch_wal()', isAtPage);
       await untilReached(positions, second, switched.written);
-      await first.query(FILL_A_PAGE, [], 20_000);
-      const filled = await written();
-      expect(filled.written % 8192).toBe(0);
+      const filled = await placed('a full page', FILL_A_PAGE, isAtPage);
       positions.nudge(asked(first));
       await untilReached(positions, second, filled.written);
 
       // Nobody flushes the records of a transaction that is still open.
       await first.query('begin');
-      await first.query('insert into visits values (1)');
-      const open = await written();
+      const insert = 'insert into visits values (1)';
+      const open = await placed('a record that is not flushed', insert, (word) => word.flushed < word.written);
       expect(open).toMatchObject({ member: 'node-1', timeline: 1 });
-      expect(open.flushed).toBeLessThan(open.written);
       positions.nudge(asked(first));
       await untilReached(positions, second, open.written);
       expect((await written()).flushed).toBeGreaterThanOrEqual(open.written);
@@ -226,6 +231,9 @@ describeUnless(missingForSandbox, 'the positions of real servers', () => {
     });
   });
 });
+
+/** PostgreSQL names a place behind the header of a page that is empty so far. */
+const isAtPage = (word: PrimaryWord): boolean => word.written % 8192 === 0;
 
 /** Until a record ends with its page. */
 const FILL_A_PAGE = `do $$

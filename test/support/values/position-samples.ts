@@ -14,7 +14,7 @@ export const POSITION_SAMPLES: Pick<EventSamples, (PositionEvent | ReadEvent)['k
     meaning:
       'Such a connection, or the attempt at one, has failed; the next attempt follows within a second. Causal reads ' +
       'that need the member wait, and are late.',
-    samples: [{ kind: 'positions_failed', member: 'pg-1', why: 'no login within 5 s (role "pointsman_monitor")' }],
+    samples: [{ kind: 'positions_failed', member: 'pg-1', why: 'no login within 10 s (role "pointsman_monitor")' }],
   },
   positions_unused: {
     meaning: 'No causal read has needed the positions of the member for a minute: the connection is closed.',

@@ -1,6 +1,9 @@
-// The wait of causal reads as a histogram, which workers count.
+// The wait of causal reads as a histogram, which workers count, and the failures of the questions that they need.
 import { expect, test } from 'vitest';
+import { createEventTotals } from '../../../src/telemetry/event-totals.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import { POSITION_METRICS } from '../../../src/telemetry/position-metrics.ts';
+import { Registry } from '../../../src/telemetry/prometheus.ts';
 import { NO_READS, NO_RESULTS, READ_WAIT_BOUNDS_MS } from '../../../src/reports/causal-reads.ts';
 import { aPool, aWritePool } from '../../support/values/builders.ts';
 import { NO_COUNTS, aStatusSource } from '../../support/values/status-source.ts';
@@ -45,4 +48,16 @@ test('the scope of a pool is the label of a series that is 1', async () => {
   });
   const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('pointsman_causal_reads_scope'));
   expect(lines).toEqual(['pointsman_causal_reads_scope{pool="read",writes="proxy",scope="lab"} 1']);
+});
+
+test('the failures of a member begin at 0 with its connection: the first one shows as an increase', async () => {
+  const registry = new Registry();
+  const metrics = createEventTotals(registry, POSITION_METRICS);
+  const failures = async (): Promise<readonly string[]> =>
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith('pointsman_position_failures_total{'));
+  metrics.count({ kind: 'positions_connected', member: 'pg-1' });
+  expect(await failures()).toEqual(['pointsman_position_failures_total{member="pg-1"} 0']);
+  metrics.count({ kind: 'positions_failed', member: 'pg-1', why: 'no answer' });
+  metrics.count({ kind: 'positions_connected', member: 'pg-1' });
+  expect(await failures()).toEqual(['pointsman_position_failures_total{member="pg-1"} 1']);
 });
