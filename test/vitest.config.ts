@@ -6,6 +6,7 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 import type { TestProjectConfiguration } from 'vitest/config';
 import { isCi } from './support/runner/ci.ts';
+import { lanes } from './support/runner/lanes.ts';
 
 // `npm test` runs `unit`, `simulation`, `integration*` and `e2e*`, `npm run test:slow` the others: test/README.md.
 
@@ -15,11 +16,8 @@ const ENV = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/
 /** For tests that start the program. */
 const BUILD = resolve(import.meta.dirname, 'support/processes/build-for-tests.ts');
 
-/**
- * Files at a time. Most tests wait, for servers and for clocks: a file of `e2e` uses half a core. With four, two cores
- * are so full that limits of real time are missed.
- */
-const LANES = Math.max(3, availableParallelism());
+/** Files at a time. */
+const LANES = lanes();
 
 /** A Patroni cluster is a dozen processes, and drivers are compiled: two files fill two cores. */
 const SLOW_LANES = Math.max(2, availableParallelism());

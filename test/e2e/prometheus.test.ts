@@ -100,7 +100,7 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
           backend: { tls: { mode: 'verify-full', ca_file: tlsFile('ca.pem'), server_name: 'pg-a.test' } },
           moves: { roles: [cluster.app.user], verifiers: { file: await userlist(cluster, directory) } },
           questions: await questions(cluster, directory),
-          pools: { read: { balance: 'latency', causal_reads: { late: 'error' } } },
+          pools: { read: { balance: 'latency', causal_reads: { wait: '20s', late: 'error' } } },
         };
       },
     });
