@@ -37,7 +37,7 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'bench:consistency': { brief: 'true', moves: 'always', replication: 'synchronous', seed: '1' },
   'bench:failover': { ...NONE, switchovers: '1', cancels: '2', rate: '2' },
   'bench:follower': { rounds: '1', megabytes: '0.1' },
-  'bench:latency': { rounds: '1', seconds: '0.5', warm: '0.1', reply: '5' },
+  'bench:latency': { rounds: '1', seconds: '2', warm: '0.1', reply: '5' },
   'bench:moves': { rounds: '1', idle: '2', clients: '1', drivers: 'psycopg2' },
   'bench:moves-idle': { sessions: '5', rounds: '1' },
   'bench:page': { sessions: '20', rounds: '1', seconds: '0.2', idle: '0.2' },

@@ -31,6 +31,8 @@ export interface ClusterInContainers {
   readonly switchover: () => Promise<RunningContainer>;
   /** The address of one member, as this machine reaches it past Pointsman. */
   readonly address: (member: RunningContainer) => MemberAddress;
+  /** The last words of the members, for failure messages. */
+  readonly explain: () => Promise<string>;
 }
 
 export async function startClusterInContainers(lab: ContainerLab): Promise<ClusterInContainers> {
@@ -122,6 +124,7 @@ function clusterOf(scope: string, members: readonly RunningContainer[]): Cluster
     members,
     primary,
     address,
+    explain,
     waitUntilHealthy: async () => void (await wait('cluster healthy', isHealthy)),
     switchover: async () => {
       const old = await primary();

@@ -70,9 +70,10 @@ async function play(cluster: SandboxCluster, pointsman: PointsmanProcess): Promi
   const healServer = await dropPacketsOfPort(old.port);
   try {
     const droppedAt = monotonicMs();
+    // At once: an idle session would move.
+    const inFlight = fate(asking.client.query('select 1'));
     // The host is gone for the others, too: its lock expires.
     await cluster.freezeManager(old.name);
-    const inFlight = fate(asking.client.query('select 1'));
     const ends = { listening, inTransaction, recent, asking, asleep };
     const haveEnded = (): true => {
       const left = Object.entries(ends).flatMap(([name, { endedAtMs }]) => (endedAtMs === undefined ? [name] : []));
@@ -113,6 +114,8 @@ try {
   await prepareDatabase(cluster);
   const config = configFor(cluster, {
     ...movesConfig(cluster, directory, { mode: 'always' }),
+    // Until the next primary is proven, however long the machine takes until then.
+    probe: { silence_grace: '60s' },
     // It has the questions.
     log: { level: 'trace', format: 'json' },
   });
