@@ -32,9 +32,7 @@ export function describeImageInCluster(lab: () => ContainerLab): void {
 
     beforeAll(async () => {
       cluster = await startClusterInContainers(lab());
-      // The lock of a primary that has died runs out after 20 s, and then a slow machine elects.
-      const environment = { ...seedsOf(cluster), POINTSMAN_HOLD_CLIENT_TIMEOUT: '60s' };
-      pointsman = await startReady(lab(), { name: 'pointsman', environment });
+      pointsman = await startReady(lab(), { name: 'pointsman', environment: seedsOf(cluster) });
     }, STARTING_TIMEOUT_MS);
     afterAll(async () => {
       await Promise.all(clients.map((client) => client.end().catch(() => undefined)));

@@ -2,9 +2,7 @@
 // same numbers.
 import { afterEach, expect, it } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
-import { named } from '../../../src/incidents/findings/recorded-events.ts';
 import { incidentDocument } from '../../../src/incidents/schema.ts';
-import { sumOf } from '../../../src/model/sums.ts';
 import { HeldSession } from '../../support/applications/held-session.ts';
 import { describeInBrowser } from '../../support/browser/chromium.ts';
 import { pageLab } from '../../support/browser/page-lab.ts';
@@ -14,7 +12,8 @@ import { cliParts } from '../../support/fakes/cli-parts.ts';
 const LONG_MS = 60_000;
 
 describeInBrowser('an outage', () => {
-  const lab = pageLab();
+  // A member that a busy machine keeps silent for some seconds is no second interruption.
+  const lab = pageLab({ probe: { write_max_age: '30s', silence_grace: '60s' } });
   const sessions: HeldSession[] = [];
   afterEach(async () => {
     for (const one of sessions.splice(0)) await one.close();
@@ -28,7 +27,7 @@ describeInBrowser('an outage', () => {
     sessions.push(await HeldSession.open(port, cluster.app));
     const { name: old } = await cluster.leader();
     const replicas = await replicasOf(cluster);
-    // Nobody is promoted until a client waits. A busy machine may have had an outage before.
+    // Nobody is promoted until a client waits.
     for (const { name } of replicas) await cluster.freezeManager(name);
     const before = pointsman.lines.length;
     const since = () => pointsman.lines.slice(before).filter(({ pool }) => pool === 'write');
@@ -49,37 +48,27 @@ describeInBrowser('an outage', () => {
     );
     const ms = Number(line['duration_ms']);
     const id = String(line['incident']);
-    expect(line).toMatchObject({ level: 'warn', final: false, planned: 'unplanned' });
+    expect(line).toMatchObject({ level: 'warn', final: false, planned: 'unplanned', interruptions: 1, held: 1 });
     expect(line['closed_sessions']).toBeGreaterThanOrEqual(1);
-    const held = Number(line['held']);
-    expect(held).toBeGreaterThanOrEqual(1);
-    const story = `\\((?:${old}|${next}) .*, ${next} is primary.*\\)`;
     expect(line['msg']).toMatch(
-      new RegExp(`^pool write: no route .* ${story}: ${held} clients? held, .*; incident ${id}$`),
+      new RegExp(`^pool write: no route for .* \\(${old} .*, ${next} is primary.*: 1 client held, .*; incident ${id}$`),
     );
 
     const json = async (path: string) => JSON.parse((await pointsman.admin(path)).text);
     const { api_version: _, ...given } = await json(`/incidents/${id}`);
     const document = incidentDocument.parse(given);
-    // The next primary of a busy machine may be silent for a moment: that is a second interruption.
-    const noRoutes = named(document.findings, 'no_route').filter(({ pool }) => pool === 'write');
-    expect(noRoutes).toHaveLength(Number(line['interruptions']));
-    const [noRoute] = noRoutes;
-    const cutMs = 2 * noRoutes.length;
-    expect(Math.abs(sumOf(noRoutes, ({ seconds }) => Number(seconds)) * 1000 - ms)).toBeLessThanOrEqual(cutMs);
-    expect(document.findings).toContainEqual(expect.objectContaining({ finding: 'holds', pool: 'write', count: held }));
+    const noRoute = document.findings.find((one) => one.finding === 'no_route' && one.pool === 'write');
+    expect(noRoute).toMatchObject({ seconds: ms / 1000 });
+    expect(document.findings).toContainEqual(expect.objectContaining({ finding: 'holds', pool: 'write', count: 1 }));
 
-    const timeline: { readonly spans: readonly Readonly<Record<string, string>>[] } = await json('/timeline');
-    const spans = timeline.spans.filter(
-      (span) => span['kind'] === 'no_route' && span['pool'] === 'write' && span['incident_id'] === id,
-    );
-    expect(spans.map(({ severity }) => severity)).toEqual(noRoutes.map(() => 'error'));
+    const { spans } = await json('/timeline');
+    const span = spans.find(({ kind, pool }: Record<string, unknown>) => kind === 'no_route' && pool === 'write');
+    expect(span).toMatchObject({ incident_id: id, severity: 'error' });
     // Each time is cut to the millisecond.
-    const lengthMs = sumOf(spans, ({ from = '', to = '' }) => Date.parse(to) - Date.parse(from));
-    expect(Math.abs(lengthMs - ms)).toBeLessThanOrEqual(cutMs);
+    expect(Math.abs(Date.parse(span.to) - Date.parse(span.from) - ms)).toBeLessThanOrEqual(2);
     const { cluster: shown } = await json('/status');
     expect(shown.last_interruption).toMatchObject({ pool: 'write', incident_id: id });
-    expect(shown.last_interruption.seconds).toBeCloseTo(Number(noRoutes.at(-1)?.seconds), 1);
+    expect(shown.last_interruption.seconds).toBeCloseTo(ms / 1000, 1);
 
     expect(await cli('list')).toContain(id);
     expect(await cli('show', id)).toContain(document.summary);

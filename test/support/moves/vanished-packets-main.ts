@@ -114,8 +114,6 @@ try {
   await prepareDatabase(cluster);
   const config = configFor(cluster, {
     ...movesConfig(cluster, directory, { mode: 'always' }),
-    // Until the next primary is proven, however long the machine takes until then.
-    probe: { silence_grace: '60s' },
     // It has the questions.
     log: { level: 'trace', format: 'json' },
   });
