@@ -12,6 +12,17 @@ export interface Clock {
 }
 
 /**
+ * Calls `expired` after a deadline for something that a socket brings. After a stall timers run before sockets are
+ * read, so what came in time is noticed before the deadline counts. Returns the cancel function.
+ */
+export function scheduleAfterReads(clock: Clock, delayMs: number, expired: () => void): () => void {
+  let cancel = clock.schedule(delayMs, () => {
+    cancel = clock.schedule(0, expired);
+  });
+  return () => cancel();
+}
+
+/**
  * Compares ages at one instant and remembers when an answer would change, so that the decision knows until when it
  * holds. A decision that compares ages in any other way is a bug.
  */

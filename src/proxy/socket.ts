@@ -1,6 +1,5 @@
 // Helpers for client and backend sockets: their options, addresses as text, and the ways to end one at once.
 import { errorCode } from '../model/errno.ts';
-import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import { nothing } from '../model/once.ts';
 import { LOCAL_CLIENT } from '../model/unix-socket.ts';
@@ -67,17 +66,6 @@ export const SOCKET_OPTIONS = {
 /** Undefined: a peer that vanishes without bytes on the way is not found. */
 export function keepAlive(socket: ProxySocket, idleMs: number | undefined): void {
   if (idleMs !== undefined) socket.setKeepAlive(true, idleMs);
-}
-
-/**
- * Calls `expired` after a deadline for something that a socket brings. After a stall timers run before sockets are
- * read, so what came in time is noticed before the deadline counts. Returns the cancel function.
- */
-export function scheduleAfterReads(clock: Clock, delayMs: number, expired: () => void): () => void {
-  let cancel = clock.schedule(delayMs, () => {
-    cancel = clock.schedule(0, expired);
-  });
-  return () => cancel();
 }
 
 /** Clients of Unix sockets. */

@@ -1,5 +1,5 @@
-// Events about sessions that move from one server to another. A move that fails has no event of its own: its session
-// ends with a reason of MOVE_FAILURES.
+// Events about sessions that move from one server to another. A move that fails for good has no event of its own: its
+// session ends with a reason of MOVE_FAILURES.
 import type { MoveCause, MoveFailure } from '../model/close-reason.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PinReason } from '../model/moves.ts';
@@ -25,6 +25,13 @@ export type MoveEvent =
       readonly cause: MoveCause;
       /** Its transaction was ended for that. */
       readonly hasAborted?: true;
+    })
+  /** An attempt to move failed for a reason that the attempt before it did not have. Another one follows. */
+  | (OfSession & {
+      readonly kind: 'move_attempt_failed';
+      readonly cause: MoveCause;
+      /** Without an address. */
+      readonly detail: string;
     })
   | (OfSession & {
       readonly kind: 'session_moved';
@@ -81,6 +88,7 @@ export type Counts<Reason extends string> = Readonly<Partial<Record<Reason, numb
 export const MOVE_EVENT_CLASSES = {
   session_asked: 'detail',
   session_parked: 'detail',
+  move_attempt_failed: 'detail',
   session_moved: 'detail',
   session_stayed: 'detail',
   moves_finished: 'story',

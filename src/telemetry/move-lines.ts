@@ -19,6 +19,8 @@ export const MOVE_LINES: MoveLines = {
       const aborted = hasAborted === true ? ', its transaction was rolled back' : '';
       return `session ${session}: parked, has left ${member} (${cause})${aborted}`;
     }),
+  move_attempt_failed: ({ session, detail }) =>
+    line('debug', () => `session ${session}: not moved yet: ${detail}; another attempt follows`),
   session_moved: ({ session, from, to, gapMs, loginMs, wasWaiting }) =>
     line('debug', () => {
       const gap = `gap ${durationText(gapMs)}, login ${durationText(loginMs)}`;

@@ -1,16 +1,19 @@
 // The verifiers of one batch of moves: from the next primary, or from a file. Each role is asked for once. Everything
 // is overwritten at the end.
-import type { Clock } from '../model/instant.ts';
+import { scheduleAfterReads, type Clock } from '../model/instant.ts';
 import type { Address } from '../model/member.ts';
 import type { VerifierBatch, VerifierLookup, VerifierPolicy } from '../model/moves.ts';
+import { nothing } from '../model/once.ts';
 import { shown } from '../model/printable.ts';
 import { SourceError, type ConnectToServer, type VerifierSource } from './source.ts';
 
 /**
- * For one role, the connection included: as long as a login may take. On a busy host each takes seconds, and one that
- * is given up begins anew. Milliseconds.
+ * A source that says nothing for this long hangs, and another connection may not. A busy one goes on: a lookup that is
+ * given up begins anew, and costs the busy host the same once more. Milliseconds.
  */
-const LOOKUP_MS = 10_000;
+const SILENCE_MS = 10_000;
+/** For one role, the connection included. Milliseconds. */
+const LOOKUP_MS = 30_000;
 
 const SCRAM = 'SCRAM-SHA-256$';
 const MD5 = 'md5';
@@ -20,28 +23,37 @@ const LONGEST = 512;
 
 export function verifierOpener(clock: Clock) {
   return (policy: VerifierPolicy, server: Address, connect: ConnectToServer): VerifierBatch =>
-    new Batch(() => sourceOf(policy, server, connect), clock);
+    new Batch((onHeard) => sourceOf(policy, server, connect, onHeard), clock);
 }
 
 /** Loaded at the first question, because most programs never ask. */
-async function sourceOf(policy: VerifierPolicy, server: Address, connect: ConnectToServer): Promise<VerifierSource> {
+async function sourceOf(
+  policy: VerifierPolicy,
+  server: Address,
+  connect: ConnectToServer,
+  onHeard: () => void,
+): Promise<VerifierSource> {
   if (policy.kind === 'file') {
     const { FileSource } = await import('./file-source.ts');
     return new FileSource(policy.file);
   }
   const { QuerySource } = await import('./query-source.ts');
-  return new QuerySource(policy, server, connect);
+  return new QuerySource(policy, server, connect, onHeard);
 }
 
 export class Batch implements VerifierBatch {
-  readonly #load: () => Promise<VerifierSource>;
+  /** `onHeard`: the source has said something. */
+  readonly #load: (onHeard: () => void) => Promise<VerifierSource>;
   readonly #clock: Clock;
   readonly #lookups = new Map<string, Promise<VerifierLookup>>();
   readonly #verifiers = new Map<string, Uint8Array>();
   #source: Promise<VerifierSource> | undefined;
+  /** Each ends a lookup that the source works on. */
+  readonly #limits = new Set<AbortController>();
+  #cancelSilence = nothing;
   #isOver = false;
 
-  constructor(load: () => Promise<VerifierSource>, clock: Clock) {
+  constructor(load: (onHeard: () => void) => Promise<VerifierSource>, clock: Clock) {
     this.#load = load;
     this.#clock = clock;
   }
@@ -78,18 +90,32 @@ export class Batch implements VerifierBatch {
   async #read(role: string): Promise<VerifierLookup> {
     if (this.#isOver) return failed('its batch of moves is over');
     const limit = new AbortController();
-    const cancel = this.#clock.schedule(LOOKUP_MS, () =>
-      limit.abort(new SourceError(`no answer within ${LOOKUP_MS / 1000} s`)),
-    );
+    const tooLate = (): void => limit.abort(new SourceError(`no answer within ${LOOKUP_MS / 1000} s`));
+    const cancel = scheduleAfterReads(this.#clock, LOOKUP_MS, tooLate);
+    this.#limits.add(limit);
+    if (this.#limits.size === 1) this.#heard();
     try {
-      const source = await (this.#source ??= this.#load());
+      const source = await (this.#source ??= this.#load(() => this.#heard()));
       const answer = await source.read(role, limit.signal);
       return answer.kind === 'found' ? this.#take(role, answer.verifier) : { kind: 'refused', why: answer.why };
     } catch (error) {
       return failed(error instanceof SourceError ? error.message : 'an unexpected fault of Pointsman');
     } finally {
       cancel();
+      this.#limits.delete(limit);
+      if (this.#limits.size === 0) this.#cancelSilence();
     }
+  }
+
+  #heard(): void {
+    this.#cancelSilence();
+    if (this.#limits.size > 0) {
+      this.#cancelSilence = scheduleAfterReads(this.#clock, SILENCE_MS, () => this.#isSilent());
+    }
+  }
+
+  #isSilent(): void {
+    for (const limit of this.#limits) limit.abort(new SourceError(`silent for ${SILENCE_MS / 1000} s`));
   }
 
   #take(role: string, verifier: Uint8Array): VerifierLookup {

@@ -37,15 +37,18 @@ export class QuerySource implements VerifierSource {
   readonly #policy: QueryPolicy;
   readonly #server: Address;
   readonly #connect: ConnectToServer;
+  /** The server has said something. */
+  readonly #onHeard: () => void;
   #session: QuerySession | undefined;
   readonly #inTurn = takingTurns();
   #isAsking = false;
   #isClosed = false;
 
-  constructor(policy: QueryPolicy, server: Address, connect: ConnectToServer) {
+  constructor(policy: QueryPolicy, server: Address, connect: ConnectToServer, onHeard: () => void) {
     this.#policy = policy;
     this.#server = server;
     this.#connect = connect;
+    this.#onHeard = onHeard;
   }
 
   read(role: string, signal: AbortSignal): Promise<VerifierAnswer> {
@@ -131,7 +134,8 @@ export class QuerySource implements VerifierSource {
       scramMaxIterations: MOST_ITERATIONS,
     };
     const open = async (): Promise<Client> => {
-      const stream = new WatchedStream(await this.#connect(drop.signal), masked);
+      const stream = new WatchedStream(await this.#connect(drop.signal), masked, this.#onHeard);
+      this.#onHeard();
       drop.signal.addEventListener('abort', () => stream.destroy(), { once: true });
       const client = new pg.Client({ ...options, stream: () => stream });
       // A question in progress is rejected as well.
@@ -158,12 +162,13 @@ class WatchedStream extends Duplex {
   readonly #socket: Duplex;
   readonly #masked: MaskedRows;
 
-  constructor(socket: Duplex, masked: MaskedRows) {
+  constructor(socket: Duplex, masked: MaskedRows, onHeard: () => void) {
     // The library waits for the close behind the end of the server.
     super({ allowHalfOpen: false });
     this.#socket = socket;
     this.#masked = masked;
-    socket.on('data', (chunk: Buffer) => this.push(chunk)).on('end', () => this.push(null));
+    socket.on('data', onHeard).on('data', (chunk: Buffer) => this.push(chunk));
+    socket.on('end', () => this.push(null));
     socket.on('error', (error) => this.destroy(error)).on('close', () => this.destroy());
   }
 

@@ -106,7 +106,10 @@ describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATR
           POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN,
         });
         closings.push(() => command.stop());
-        expect([await command.ended(), command.output]).toEqual([0, expect.stringMatching(/^done: /m)]);
+        const code = await command.ended().catch((error: unknown) => {
+          throw new Error([error, ...fleet.flatMap(storyOf)].join('\n'));
+        });
+        expect([code, command.output]).toEqual([0, expect.stringMatching(/^done: /m)]);
         const next = await cluster.leader();
         expect(next.name).not.toBe(old.name);
         const states = await Promise.all(
@@ -164,13 +167,15 @@ describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATR
   }
 
   async function onePointsman(port: number, ports: readonly number[]): Promise<PointsmanProcess> {
-    // Longer than a busy machine needs for a login that has begun.
+    // Longer than a busy machine needs for a TLS handshake, and for a login that has begun.
+    const backend = { connect_timeout: '15s' };
     const hold = { before_switchover: '10s', client_timeout: '60s', outage_timeout: '60s' };
     const one = await startPointsman(
       configFor(lab.cluster, {
         ...movesConfig(lab.cluster, directory.path),
         listeners: [{ address: `127.0.0.1:${port}`, pool: 'write' }],
         peers: ports.map((peer) => `127.0.0.1:${peer}`),
+        backend,
         hold,
       }),
     );
@@ -193,6 +198,13 @@ describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATR
     expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(200);
   }
 });
+
+/** The events that keep the sessions of one Pointsman waiting, and their ends. */
+function storyOf(one: PointsmanProcess): readonly string[] {
+  const about = ['route_changed', 'dial_finished', 'move_attempt_failed', 'session_parked', 'session_moved'];
+  const told = one.lines.filter(({ event }) => about.includes(String(event)));
+  return told.map(({ time, msg }) => `${String(time)} ${one.pid}: ${String(msg)}`);
+}
 
 async function schedule(leader: MemberAddress, atMs: number): Promise<void> {
   const body = JSON.stringify({ leader: leader.name, scheduled_at: new Date(atMs).toISOString() });

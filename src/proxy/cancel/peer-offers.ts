@@ -3,6 +3,7 @@
 // that offers to itself hears no. Only a peer that has the session gets the request, on the same connection: an answer
 // that comes too late cancels nothing, so no statement is cancelled twice.
 import { nothing } from '../../model/once.ts';
+import { scheduleAfterReads } from '../../model/instant.ts';
 import { addressText, type Address } from '../../model/member.ts';
 import {
   KEY_IS_HERE,
@@ -13,10 +14,17 @@ import {
 } from '../../wire/messages/cancel-key.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { Dial } from '../server.ts';
-import { scheduleAfterReads, type ProxySocket } from '../socket.ts';
+import type { ProxySocket } from '../socket.ts';
 
-/** From the offer to the answer of the last peer, lookups included. Then nobody has the session. Milliseconds. */
-const OFFER_MS = 1_000;
+/** For their names. Milliseconds. */
+const LOOKUP_MS = 1_000;
+/** A peer that is down is not waited for. Milliseconds. */
+const CONNECT_MS = 1_000;
+/**
+ * From the connect to the answer of the last peer. Then nobody has the session. A peer that takes the connection may
+ * have a busy host, and nobody else knows a session that has moved. Milliseconds.
+ */
+const OFFER_MS = 3_000;
 /** From the answer until the peer has passed the request on. Milliseconds. */
 const TAKEN_MS = 5_000;
 /** Peers that get one offer. */
@@ -85,12 +93,16 @@ class Offer {
   }
 
   async start(): Promise<void> {
-    this.#cancelDeadline = scheduleAfterReads(this.#options.clock, OFFER_MS, () => this.#end(this.#outcome.onNobody));
+    const { clock } = this.#options;
+    const nobody = (): void => this.#end(this.#outcome.onNobody);
+    this.#cancelDeadline = scheduleAfterReads(clock, LOOKUP_MS, nobody);
     const peers = await this.#find();
     if (this.#isOver) return;
     if (peers.length === 0 || this.#connections.open + peers.length > MOST_CONNECTIONS) {
-      return this.#end(this.#outcome.onNobody);
+      return nobody();
     }
+    this.#cancelDeadline();
+    this.#cancelDeadline = scheduleAfterReads(clock, OFFER_MS, nobody);
     this.#asked = peers.length;
     this.#connections.open += peers.length;
     for (const peer of peers) this.#ask(peer);
@@ -121,7 +133,7 @@ class Offer {
 
   #ask(peer: Address): void {
     const { clock, dial } = this.#options;
-    const abort = dial(peer, { clock, timeoutMs: OFFER_MS }, (result) => {
+    const abort = dial(peer, { clock, timeoutMs: CONNECT_MS }, (result) => {
       if (result.kind === 'failed') return this.#decline();
       const { socket } = result;
       this.#sockets.add(socket);

@@ -7,9 +7,9 @@ import type { RefusalReason } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { DialOutcome } from '../../reports/events.ts';
-import type { Clock, Instant } from '../../model/instant.ts';
+import { scheduleAfterReads, type Clock, type Instant } from '../../model/instant.ts';
 import type { DialResult, DialServer } from '../server.ts';
-import { scheduleAfterReads, type ProxySocket } from '../socket.ts';
+import type { ProxySocket } from '../socket.ts';
 
 /** The pause after a round of failed connects; it doubles up to the longest. Milliseconds. */
 const FIRST_PAUSE_MS = 100;

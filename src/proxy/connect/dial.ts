@@ -2,11 +2,12 @@
 // decides it, and nothing after an abort. Tells faults of the member from faults of this machine (G12).
 import { isIP, Socket, type SocketConstructorOpts } from 'node:net';
 import { errnoCause, errnoText, errorCode } from '../../model/errno.ts';
+import { scheduleAfterReads } from '../../model/instant.ts';
 import { once } from '../../model/once.ts';
 import { tcpTarget } from '../../model/tcp-target.ts';
 import { PlainSocket } from '../plain/plain-socket.ts';
 import type { Dial, DialLimits, DialResult } from '../server.ts';
-import { SOCKET_OPTIONS, ignoreErrors, scheduleAfterReads, type ProxySocket } from '../socket.ts';
+import { SOCKET_OPTIONS, ignoreErrors, type ProxySocket } from '../socket.ts';
 
 /** With sockets of Node. */
 export const dialTcp = dialerOf((options) => new Socket(options));

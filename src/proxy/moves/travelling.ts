@@ -237,12 +237,22 @@ export class Travelling implements Stage, Passenger {
       onStep: (step) => this.#goes(step),
       onReached: (reached) => this.#arrive(reached, hasUnnamed),
       onPause: (pauseMs, failure) => {
-        if (failure !== undefined) this.#failure = failure;
+        if (failure !== undefined) this.#hasFailed(failure);
         this.#waitAgain(pauseMs);
       },
     });
     this.#onStepEnd = () => attempt.abort();
     return attempt.start();
+  }
+
+  /** Attempts follow one another in fractions of a second, and mostly fail for one reason. */
+  #hasFailed(failure: AttemptFailure): void {
+    const { session, mover } = this.#parts;
+    const { cause } = this.departure;
+    const isNew = failure.why !== this.#failure?.why;
+    this.#failure = failure;
+    if (!isNew) return;
+    mover.report({ kind: 'move_attempt_failed', pool: this.pool, session: session.id, cause, detail: failure.why });
   }
 
   #goes(step: AttemptStep): void {

@@ -5,13 +5,13 @@
 // state of the session.
 import type { SecureContext } from 'node:tls';
 import type { CloseReason } from '../../model/close-reason.ts';
-import type { Clock } from '../../model/instant.ts';
+import { scheduleAfterReads, type Clock } from '../../model/instant.ts';
 import type { Address } from '../../model/member.ts';
 import type { Recognition } from '../../wire/startup/startup.ts';
 import { KEY_IS_HERE } from '../../wire/messages/cancel-key.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';
 import { nodeSocket } from '../plain/plain-socket.ts';
-import { scheduleAfterReads, type ProxySocket } from '../socket.ts';
+import type { ProxySocket } from '../socket.ts';
 import type { UnansweredStartup } from '../stage.ts';
 import type { StartupPackets, StartupParameters } from './startup-parameters.ts';
 import { StartupReader, type PacketListener, type BufferedBytes } from './startup-reader.ts';

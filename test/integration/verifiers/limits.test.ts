@@ -54,7 +54,7 @@ test('a server that does not answer', async () => {
   const { closed } = await accepted;
   await clock.advance(10_000);
   const [first, second] = await Promise.all(lookups);
-  expect(first).toEqual({ kind: 'failed', why: `role "pm" on 127.0.0.1:${port}: no answer within 10 s` });
+  expect(first).toEqual({ kind: 'failed', why: `role "pm" on 127.0.0.1:${port}: silent for 10 s` });
   expect(second).toMatchObject({ kind: 'failed' });
   await closed;
   expect(clock.pending()).toBe(0);
@@ -94,7 +94,7 @@ test('a server that answers once and is silent from then on', async () => {
   const lookup = batch.find('other');
   await until('the limit', () => clock.pending() > 0);
   await clock.advance(10_000);
-  expect(await lookup).toMatchObject({ kind: 'failed', why: expect.stringContaining('no answer within 10 s') });
+  expect(await lookup).toMatchObject({ kind: 'failed', why: expect.stringContaining('silent for 10 s') });
   batch.end();
 });
 

@@ -44,6 +44,12 @@ export const MOVE_SAMPLES: MoveSamples = {
       { kind: 'session_parked', ...moving, member: 'pg-1', hasAborted: true },
     ],
   },
+  move_attempt_failed: {
+    meaning:
+      'A session is not at its next server yet: the attempt failed, and another one follows. Reported again when the ' +
+      'reason is another one.',
+    samples: [{ kind: 'move_attempt_failed', ...moving, detail: 'pg-2: no answer within 10 s' }],
+  },
   session_moved: {
     meaning: 'A session goes on at another server. Equal `from` and `to`: it went back.',
     samples: [

@@ -1,5 +1,6 @@
 // A batch of moves has one source of verifiers. Nothing of a verifier is left behind its end, whenever an answer comes.
 import { beforeEach, expect, test } from 'vitest';
+import { nothing } from '../../../src/model/once.ts';
 import { Batch } from '../../../src/verifiers/batch.ts';
 import type { VerifierAnswer, VerifierSource } from '../../../src/verifiers/source.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
@@ -8,6 +9,8 @@ const MD5 = 'md50123456789abcdef0123456789abcdef';
 const OVER = { kind: 'failed', why: 'its batch of moves is over' };
 
 class FakeSource implements VerifierSource {
+  /** It says something, and not yet the answer. */
+  onHeard = nothing;
   readonly asked: string[] = [];
   readonly answers = new Map<string, (answer: VerifierAnswer) => void>();
   isClosed = false;
@@ -34,8 +37,9 @@ beforeEach(() => {
   clock = new ManualClock();
   source = new FakeSource();
   loads = 0;
-  batch = new Batch(() => {
+  batch = new Batch((onHeard) => {
     loads += 1;
+    source.onHeard = onHeard;
     return Promise.resolve(source);
   }, clock);
 });
@@ -80,18 +84,36 @@ test('behind the end nobody is asked', async () => {
   expect([loads, source.asked]).toEqual([0, []]);
 });
 
-test('the source of a busy host is waited for as long as a login is: its work is not thrown away', async () => {
-  const lookup = batch.find('app');
+test('the work of a source that says something is not thrown away, however busy its host is', async () => {
+  const lookups = ['app', 'other'].map((role) => batch.find(role));
+  for (let said = 0; said < 2; said += 1) {
+    await clock.advance(9_900);
+    source.onHeard();
+  }
   await clock.advance(9_900);
-  await answer('app', Buffer.from(MD5));
-  expect([(await lookup).kind, source.asked]).toEqual(['found', ['app']]);
+  for (const role of ['app', 'other']) await answer(role, Buffer.from(MD5));
+  expect((await Promise.all(lookups)).map(({ kind }) => kind)).toEqual(['found', 'found']);
+  expect([source.asked, clock.pending()]).toEqual([['app', 'other'], 0]);
 });
 
-test('a source that does not answer is a failure, and is asked again', async () => {
+test('a silent source is a failure for all that wait for it, and is asked again', async () => {
   const lookup = batch.find('app');
+  await clock.advance(4_000);
+  source.onHeard();
+  const late = batch.find('other');
   await clock.advance(10_000);
-  expect(await lookup).toEqual({ kind: 'failed', why: 'no answer within 10 s' });
+  const silent = { kind: 'failed', why: 'silent for 10 s' };
+  expect([await lookup, await late, clock.pending()]).toEqual([silent, silent, 0]);
   const again = batch.find('app');
   await answer('app', Buffer.from(MD5));
-  expect([(await again).kind, source.asked]).toEqual(['found', ['app', 'app']]);
+  expect([(await again).kind, source.asked]).toEqual(['found', ['app', 'other', 'app']]);
+});
+
+test('a source that says something for ever and never the answer is a failure', async () => {
+  const lookup = batch.find('app');
+  for (let said = 0; said < 30; said += 1) {
+    await clock.advance(1_000);
+    source.onHeard();
+  }
+  expect([await lookup, clock.pending()]).toEqual([{ kind: 'failed', why: 'no answer within 30 s' }, 0]);
 });

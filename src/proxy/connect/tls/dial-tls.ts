@@ -1,10 +1,10 @@
 // A dial that ends with an encrypted connection: TCP, then TLS, with one deadline for both.
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
+import { scheduleAfterReads } from '../../../model/instant.ts';
 import { nothing } from '../../../model/once.ts';
 import type { TlsFault } from '../../../model/tls-fault.ts';
 import type { Dial, DialResult } from '../../server.ts';
-import { scheduleAfterReads } from '../../socket.ts';
 import { nodeSocket } from '../../plain/plain-socket.ts';
 import { encryptServer, type EncryptOptions, type TlsFailure } from './encrypt-server.ts';
 import type { Trust } from './server-trust.ts';

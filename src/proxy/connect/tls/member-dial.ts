@@ -23,7 +23,8 @@ export interface MemberDialOptions extends Omit<ServerTrustOptions, 'section' | 
 }
 
 const REREAD_MS = 5_000;
-const CONNECT_MS = 5_000;
+/** TCP and TLS. On a busy host each takes seconds, and one that is given up begins anew. Milliseconds. */
+const CONNECT_MS = 10_000;
 
 export type MemberServer = Pick<Target, 'member' | 'address'>;
 type MemberDial = (server: MemberServer, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;

@@ -47,7 +47,10 @@ describeUnless(missingForSandbox, 'verifiers that cannot be read', () => {
       /^no next server within 10 min; .*node-1: role "pm" on node-1: connect ECONNREFUSED node-1$/,
     );
     const moved = lab.proxy.move(1);
-    await until('the second attempt', () => asked > 1, PATIENCE_MS);
+    await until('the third attempt', () => asked > 2, PATIENCE_MS);
+    const why = 'node-1: role "pm" on node-1: connect ECONNREFUSED node-1';
+    const failures = lab.events.filter(({ kind }) => kind === 'move_attempt_failed');
+    expect(failures, 'once for each reason').toMatchObject([{ session: 1, cause: 'operator', detail: why }]);
     clock.leap(PARK_MS);
     expect(await moved).toMatchObject({ kind: 'failed', reason: 'move_timeout', detail });
     expect(await ended).toMatchObject({ code: '57P01', detail });

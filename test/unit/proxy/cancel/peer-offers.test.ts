@@ -14,10 +14,16 @@ const REFUSED: DialResult = { kind: 'failed', outcome: 'refused', isLocalFault: 
 const peersOf = (count: number): Address[] =>
   Array.from({ length: count }, (_, index) => ({ host: `10.0.0.${index + 1}`, port: 6432 }));
 
+interface Asked {
+  readonly to: string;
+  readonly timeoutMs: number;
+  readonly fail: () => void;
+  readonly connect: (socket?: Duplex) => Duplex;
+}
+
 class Lab {
   readonly clock = new ManualClock();
-  readonly asked: { readonly to: string; readonly fail: () => void; readonly connect: (socket?: Duplex) => Duplex }[] =
-    [];
+  readonly asked: Asked[] = [];
   aborted = 0;
   /** The outcome of each offer. */
   readonly told: string[] = [];
@@ -29,13 +35,13 @@ class Lab {
       clock: this.clock,
       peers: () => names,
       ...(locatePeer && { locatePeer }),
-      dial: (address, _limits, onResult) => {
+      dial: (address, { timeoutMs }, onResult) => {
         const connect = (socket: Duplex = new PassThrough()): Duplex => {
           // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is used of a socket, a stream has
           onResult({ kind: 'connected', socket: socket as unknown as Socket });
           return socket;
         };
-        this.asked.push({ to: addressText(address), fail: () => onResult(REFUSED), connect });
+        this.asked.push({ to: addressText(address), timeoutMs, fail: () => onResult(REFUSED), connect });
         return () => void (this.aborted += 1);
       },
     });
@@ -73,11 +79,27 @@ test('beyond 512 connections nobody is asked, until others have ended', async ()
   lab.offer();
   await lab.clock.advance(0);
   expect([lab.asked.length, lab.told]).toEqual([528, ['nobody', 'nobody']]);
-  await lab.clock.advance(1_000);
+  await lab.clock.advance(3_000);
   expect(lab.told).toHaveLength(34);
   lab.offer();
   await lab.clock.advance(0);
   expect(lab.asked).toHaveLength(544);
+});
+
+test('a peer that has taken the connection is waited for, because its host may be busy', async () => {
+  const lab = new Lab(peersOf(1), async (peer) => {
+    await new Promise<void>((resolve) => lab.clock.schedule(900, resolve));
+    return [peer];
+  });
+  lab.offer();
+  await lab.clock.advance(900);
+  expect(lab.asked.map(({ timeoutMs }) => timeoutMs)).toEqual([1_000]);
+  const socket = lab.asked[0]?.connect(new Duplex({ read: () => {}, write: (_, __, done) => done() }));
+  await lab.clock.advance(2_999);
+  socket?.push('Y');
+  await lab.clock.advance(0);
+  expect(lab.told).toEqual(['taken by 10.0.0.1:6432']);
+  socket?.destroy();
 });
 
 test('an offer that is stopped reports nothing, at whatever point, and leaves no timer', async () => {
