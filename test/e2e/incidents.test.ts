@@ -144,7 +144,7 @@ class WriteProbe {
     return { writes: next.endedAtMs - last.endedAtMs, service: next.connectedAtMs - noticedAtMs };
   }
 
-  /** Of the attempts between two others on the same server: none of them had to wait for a primary. */
+  /** An attempt between two others on the same server did not have to wait for a primary. */
   longestConnectMs(): number {
     const steady = this.#attempts.filter(
       ({ server }, index, all) =>

@@ -40,17 +40,18 @@ function tableOf(words: readonly string[]): Uint16Array {
   const table = new Uint16Array((ROOT + states.size) * BYTES).fill(ROOT);
   for (const [beginning, state] of states) {
     table[state * BYTES] = END;
-    if (bounded.some((word) => beginning.endsWith(word))) {
-      for (let byte = 0; byte < BYTES; byte += 1) {
-        if (!IN_A_WORD.test(String.fromCharCode(byte))) table[state * BYTES + byte] = FOUND;
-      }
-    }
     for (const char of alphabet) {
       const text = beginning + char;
       const next = words.some((word) => text.endsWith(word)) ? FOUND : longestIn(states, text);
       const byte = char.charCodeAt(0);
       table[state * BYTES + byte] = next;
       if (LETTER.test(char)) table[state * BYTES + byte - CASE] = next;
+    }
+    // Last, because a byte that ends this word may be one of another word.
+    if (bounded.some((word) => beginning.endsWith(word))) {
+      for (let byte = 0; byte < BYTES; byte += 1) {
+        if (!IN_A_WORD.test(String.fromCharCode(byte))) table[state * BYTES + byte] = FOUND;
+      }
     }
   }
   return table;

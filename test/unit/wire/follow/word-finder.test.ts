@@ -28,6 +28,8 @@ describe('a text with one of the words', () => {
     'dodo ',
     'redo it',
     'go',
+    'do"q"',
+    'GO&',
   ])('is found: %j', (text) => {
     expect(endIn(text)).toBe(-1);
   });
