@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import type { QuestionNumber } from '../model/causal-reads.ts';
 import { errnoText, errorCode } from '../model/errno.ts';
-import { scheduleAfterReads, type Clock, type Instant } from '../model/instant.ts';
+import type { Clock, Instant } from '../model/instant.ts';
 import { nothing } from '../model/once.ts';
 import { PositionTalk, type PositionReply } from '../wire/talk/position-question.ts';
 import { logIn, type LogInOptions, type OpenedConnection } from './log-in.ts';
@@ -129,7 +129,7 @@ export class PositionConnection {
 
   #limit(limitMs: number, why: string): void {
     this.#cancelLimit();
-    this.#cancelLimit = scheduleAfterReads(this.#options.clock, limitMs, () => this.#fail(why));
+    this.#cancelLimit = this.#options.clock.schedule(limitMs, () => this.#fail(why));
   }
 
   async #open(): Promise<void> {

@@ -8,8 +8,8 @@ import { shown } from '../model/printable.ts';
 import { SourceError, type ConnectToServer, type VerifierSource } from './source.ts';
 
 /**
- * A source that says nothing for this long hangs, and another connection may not. A busy one goes on: a lookup that is
- * given up begins anew, and costs the busy host the same once more. Milliseconds.
+ * A source that says nothing for this long is given up: another connection may have an answer. A busy source goes on,
+ * because a lookup that begins anew costs its host the same once more. Milliseconds.
  */
 const SILENCE_MS = 10_000;
 /** For one role, the connection included. Milliseconds. */
@@ -93,9 +93,9 @@ export class Batch implements VerifierBatch {
     const tooLate = (): void => limit.abort(new SourceError(`no answer within ${LOOKUP_MS / 1000} s`));
     const cancel = scheduleAfterReads(this.#clock, LOOKUP_MS, tooLate);
     this.#limits.add(limit);
-    if (this.#limits.size === 1) this.#heard();
+    if (this.#limits.size === 1) this.#restartSilence();
     try {
-      const source = await (this.#source ??= this.#load(() => this.#heard()));
+      const source = await (this.#source ??= this.#load(() => this.#restartSilence()));
       const answer = await source.read(role, limit.signal);
       return answer.kind === 'found' ? this.#take(role, answer.verifier) : { kind: 'refused', why: answer.why };
     } catch (error) {
@@ -107,7 +107,7 @@ export class Batch implements VerifierBatch {
     }
   }
 
-  #heard(): void {
+  #restartSilence(): void {
     this.#cancelSilence();
     if (this.#limits.size > 0) {
       this.#cancelSilence = scheduleAfterReads(this.#clock, SILENCE_MS, () => this.#isSilent());

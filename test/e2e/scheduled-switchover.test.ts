@@ -167,15 +167,13 @@ describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATR
   }
 
   async function onePointsman(port: number, ports: readonly number[]): Promise<PointsmanProcess> {
-    // Longer than a busy machine needs for a TLS handshake, and for a login that has begun.
-    const backend = { connect_timeout: '15s' };
+    // Longer than a busy machine needs for a login that has begun.
     const hold = { before_switchover: '10s', client_timeout: '60s', outage_timeout: '60s' };
     const one = await startPointsman(
       configFor(lab.cluster, {
         ...movesConfig(lab.cluster, directory.path),
         listeners: [{ address: `127.0.0.1:${port}`, pool: 'write' }],
         peers: ports.map((peer) => `127.0.0.1:${peer}`),
-        backend,
         hold,
       }),
     );
@@ -199,7 +197,7 @@ describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATR
   }
 });
 
-/** The events that keep the sessions of one Pointsman waiting, and their ends. */
+/** For a failure: the events that tell why sessions of this Pointsman wait. */
 function storyOf(one: PointsmanProcess): readonly string[] {
   const about = ['route_changed', 'dial_finished', 'move_attempt_failed', 'session_parked', 'session_moved'];
   const told = one.lines.filter(({ event }) => about.includes(String(event)));

@@ -2,8 +2,8 @@
 // moved knows where the session is. A peer answers an offer and never passes it on, so there is no loop, and a process
 // that offers to itself hears no. Only a peer that has the session gets the request, on the same connection: an answer
 // that comes too late cancels nothing, so no statement is cancelled twice.
-import { nothing } from '../../model/once.ts';
 import { scheduleAfterReads } from '../../model/instant.ts';
+import { nothing } from '../../model/once.ts';
 import { addressText, type Address } from '../../model/member.ts';
 import {
   KEY_IS_HERE,
@@ -16,9 +16,9 @@ import type { ProxyDependencies } from '../options.ts';
 import type { Dial } from '../server.ts';
 import type { ProxySocket } from '../socket.ts';
 
-/** For their names. Milliseconds. */
+/** For the addresses of all peers. Milliseconds. */
 const LOOKUP_MS = 1_000;
-/** A peer that is down is not waited for. Milliseconds. */
+/** For the connect to one peer: a peer that is down is not waited for. Milliseconds. */
 const CONNECT_MS = 1_000;
 /**
  * From the connect to the answer of the last peer. Then nobody has the session. A peer that takes the connection may

@@ -1,6 +1,6 @@
 // Logs a session in at its next server and restores its state there, without its client. Reports once, and nothing
 // after the abort. Whatever is not expected fails the login.
-import { scheduleAfterReads, type Clock } from '../../model/instant.ts';
+import type { Clock } from '../../model/instant.ts';
 import type { MoveFailure } from '../../model/close-reason.ts';
 import type { CarriedState, VerifierLookup } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
@@ -108,7 +108,7 @@ export class LogInAgain {
     });
     this.#login = login;
     const late = (): void => this.#fail('move_login', `no answer within ${LIMIT_MS / 1000} s`, true);
-    this.#cancelLimit = scheduleAfterReads(clock, LIMIT_MS, late);
+    this.#cancelLimit = clock.schedule(LIMIT_MS, late);
     backend.on('data', this.#received).on('end', this.#closed).on('close', this.#closed);
     backend.resume();
     backend.write(login.start());

@@ -237,7 +237,7 @@ export class Travelling implements Stage, Passenger {
       onStep: (step) => this.#goes(step),
       onReached: (reached) => this.#arrive(reached, hasUnnamed),
       onPause: (pauseMs, failure) => {
-        if (failure !== undefined) this.#hasFailed(failure);
+        if (failure !== undefined) this.#attemptFailed(failure);
         this.#waitAgain(pauseMs);
       },
     });
@@ -245,8 +245,8 @@ export class Travelling implements Stage, Passenger {
     return attempt.start();
   }
 
-  /** Attempts follow one another in fractions of a second, and mostly fail for one reason. */
-  #hasFailed(failure: AttemptFailure): void {
+  /** Reports a new reason alone: attempts follow one another in fractions of a second. */
+  #attemptFailed(failure: AttemptFailure): void {
     const { session, mover } = this.#parts;
     const { cause } = this.departure;
     const isNew = failure.why !== this.#failure?.why;

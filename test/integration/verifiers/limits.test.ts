@@ -98,6 +98,31 @@ test('a server that answers once and is silent from then on', async () => {
   batch.end();
 });
 
+test('a server that is slow at each step, the connect included, has its time', async () => {
+  const { promise: connected, resolve: connects } = Promise.withResolvers<void>();
+  const asked: Buffer[] = [];
+  const server = createServer((socket) => void socket.on('error', () => {}).on('data', (chunk) => asked.push(chunk)));
+  onTestFinished(() => void server.close());
+  const connection = once(server, 'connection');
+  const at = { host: '127.0.0.1', port: await listen(server) };
+  const clock = new ManualClock();
+  const batch = verifierOpener(clock)(POLICY, at, async (signal) => {
+    await connected;
+    return connectTo(at)(signal);
+  });
+  const lookup = batch.find('app');
+  await clock.advance(9_900);
+  connects();
+  const [socket]: Socket[] = await connection;
+  for (const answer of [Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]), NOTHING_STORED]) {
+    await until('the next request', () => asked.splice(0).length > 0);
+    await clock.advance(9_900);
+    socket?.write(answer);
+  }
+  expect(await lookup).toMatchObject({ kind: 'refused' });
+  batch.end();
+});
+
 test('the end of the batch right behind an answer: what TLS has kept of it is overwritten first', async () => {
   const answers = [Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]), NOTHING_STORED];
   const asked: string[] = [];

@@ -1,5 +1,6 @@
 // A client population that connects, writes one row, and leaves, at a steady rate: an application without a pool, as a
 // failover meets it. Every attempt is recorded, none is repeated. A slow machine gets fewer of them.
+import { EventEmitter } from 'node:events';
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
 import type { Credentials } from '../patroni/settings.ts';
@@ -9,6 +10,8 @@ export interface Attempt {
   /** monotonicMs() of wait.ts. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
+  /** The first message came, before the login is over. Absent: none came, or it was not asked. */
+  readonly reachedAtMs?: number | undefined;
   /** Absent: it never connected, or was not asked. */
   readonly connectedAtMs?: number | undefined;
   /** The server that took the write, `host:port` by its own account; undefined when the attempt failed. */
@@ -105,6 +108,8 @@ export async function attemptOnce(options: AttemptOptions): Promise<Attempt> {
   const { connectTimeoutMs = 0, ssl, sql, ...to } = options;
   const startedAtMs = monotonicMs();
   const client = new Client({ ...to, ...(ssl && { ssl }), connectionTimeoutMillis: connectTimeoutMs });
+  let reachedAtMs: number | undefined;
+  onFirstMessage(client, () => (reachedAtMs = monotonicMs()));
   let connectedAtMs: number | undefined;
   let lost: Error | undefined;
   client.on('error', (error) => {
@@ -117,6 +122,7 @@ export async function attemptOnce(options: AttemptOptions): Promise<Attempt> {
     const [row] = rows;
     return {
       startedAtMs,
+      reachedAtMs,
       connectedAtMs,
       endedAtMs: monotonicMs(),
       server: row?.server,
@@ -134,4 +140,12 @@ export async function attemptOnce(options: AttemptOptions): Promise<Attempt> {
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+/** node-postgres keeps its connection, which tells each message, outside its published types. */
+function onFirstMessage(client: Client, told: () => void): void {
+  const connection: unknown = Reflect.get(client, 'connection');
+  if (!(connection instanceof EventEmitter))
+    throw new Error('this node-postgres has no connection that tells messages');
+  connection.once('message', told);
 }

@@ -109,6 +109,14 @@ test('a silent source is a failure for all that wait for it, and is asked again'
   expect([(await again).kind, source.asked]).toEqual(['found', ['app', 'other', 'app']]);
 });
 
+test('a word of the source that came in time counts, although a stall lets the deadline run first', async () => {
+  const lookup = batch.find('app');
+  clock.schedule(10_000, () => source.onHeard());
+  await clock.advance(10_000);
+  await answer('app', Buffer.from(MD5));
+  expect([(await lookup).kind, clock.pending()]).toEqual(['found', 0]);
+});
+
 test('a source that says something for ever and never the answer is a failure', async () => {
   const lookup = batch.find('app');
   for (let said = 0; said < 30; said += 1) {

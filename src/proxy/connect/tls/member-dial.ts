@@ -23,7 +23,7 @@ export interface MemberDialOptions extends Omit<ServerTrustOptions, 'section' | 
 }
 
 const REREAD_MS = 5_000;
-/** TCP and TLS. On a busy host each takes seconds, and one that is given up begins anew. Milliseconds. */
+/** For TCP and TLS together. On a busy host they take seconds, and an attempt begins anew. Milliseconds. */
 const CONNECT_MS = 10_000;
 
 export type MemberServer = Pick<Target, 'member' | 'address'>;

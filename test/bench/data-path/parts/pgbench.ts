@@ -10,7 +10,7 @@ const CLIENTS = [1, 8, 32, 64];
 const SCALE = 10;
 /** pgbench reports whole seconds. The first report does not count, because clients connect before it. */
 const LEAST_SECONDS = 2;
-/** Counts for its time limit, too: a server process takes 100 ms on a slow machine. */
+/** pgbench's time limit begins before its clients connect, which takes seconds on a slow machine. */
 const CONNECT_SECONDS = 60;
 
 export async function pgbench(lab: Lab): Promise<readonly Sample[]> {

@@ -83,7 +83,7 @@ function copy(from: Handle, to: Handle, sides: { ended: number }): void {
   from.onread = () => {
     const length = streamBaseState[kReadBytesOrError] ?? 0;
     if (length > 0) return write(shared.subarray(0, length), from, to);
-    // libuv tells a read that found nothing, too.
+    // libuv also reports a read that has found nothing.
     if (length === 0) return undefined;
     if (length !== END) return closeAll(from, to);
     sides.ended += 1;
