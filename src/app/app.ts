@@ -59,7 +59,7 @@ interface StartFailure {
 
 export type AppStart = BoundProxy | StartFailure;
 
-export interface App {
+export interface ComposedApp {
   /** The log that was given. Its lines are recent events of GET /events, too. */
   readonly log: Log;
   /** In effect: of the start, or of the last reload. */
@@ -85,7 +85,7 @@ export interface App {
 }
 
 /** Makes each part after the parts that it needs. Signals carry what a part reports to later ones. */
-export function createApp(options: AppOptions): App {
+export function createApp(options: AppOptions): ComposedApp {
   const { config, clock, narrate, load = () => ({ kind: 'no_file' }) } = options;
   const ids = new EventIds(newRun());
   const recent = new RecentEvents({ ids, wallClock: () => Date.now() });
@@ -199,7 +199,7 @@ interface LifeOptions extends ReloadOptions {
   readonly recorder: Recorder;
 }
 
-function lifeOf(life: Life, parts: LifeOptions): Pick<App, 'start' | 'drain' | 'stop'> {
+function lifeOf(life: Life, parts: LifeOptions): Pick<ComposedApp, 'start' | 'drain' | 'stop'> {
   const { running, admin, console, operations, past, incidents, proxy, monitor, branches, events, recorder } = parts;
   const grace = createGrace(parts.clock);
   const stop = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 // Runs the app as a process: log, signals, systemd and exit code.
-import { createApp, type App } from './app.ts';
+import { createApp, type ComposedApp } from './app.ts';
 import { EXIT, type Reload, type RunApp } from '../cli/io.ts';
 import type { Config } from '../config/config.ts';
 import { formatProblems } from '../config/fault.ts';
@@ -115,7 +115,7 @@ function openLog({ stdout, stderr }: NodeJS.Process, options: Config['log']): Op
 }
 
 /** Reloads the configuration. The app logs the result. */
-async function onHangUp(app: App, log: Log, reload: Reload, systemd: Systemd): Promise<void> {
+async function onHangUp(app: ComposedApp, log: Log, reload: Reload, systemd: Systemd): Promise<void> {
   systemd.reloading();
   try {
     const loaded = reload();

@@ -3,7 +3,7 @@
 import { createActions, type ActionOptions } from './console/actions.ts';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createApp, type App } from '../app/app.ts';
+import { createApp, type ComposedApp } from '../app/app.ts';
 import type { Clock } from '../model/instant.ts';
 import { takingTurns } from '../model/taking-turns.ts';
 import { EXIT, type SandboxParts, type SandboxRequest } from '../cli/io.ts';
@@ -183,7 +183,7 @@ async function readBack({ write, read }: Pick<ActionOptions, 'read' | 'write'>):
  * Writes the configuration into a file, for the commands, and again whenever a branch comes or goes. Pointsman loads it
  * then, because it has the addresses of the branches. Undefined: the sandbox has no branches, lookup role or platform.
  */
-async function keepConfig(sandbox: Sandbox, config: () => string, app: App): Promise<string | undefined> {
+async function keepConfig(sandbox: Sandbox, config: () => string, app: ComposedApp): Promise<string | undefined> {
   if ([sandbox.branches, sandbox.platform, sandbox.lookup].every((part) => part === undefined)) return undefined;
   const file = join(sandbox.directory, 'pointsman.yaml');
   const keep = async (): Promise<string> => {
@@ -205,7 +205,11 @@ function load(text: string): LoadResult {
 }
 
 /** Pointsman as anywhere else, but with its events on this terminal. Rejects when it cannot start. */
-async function putBefore(routed: RoutedSandbox, options: RunSandboxOptions, screen: SandboxScreen): Promise<App> {
+async function putBefore(
+  routed: RoutedSandbox,
+  options: RunSandboxOptions,
+  screen: SandboxScreen,
+): Promise<ComposedApp> {
   const { request, terminal } = options;
   const loaded = load(pointsmanConfig(routed, request));
   if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(({ message }) => message).join('; '));

@@ -3,20 +3,20 @@
 import type { Clock } from '../model/instant.ts';
 
 /** Reports that `count` more came within a second. */
-type Report = (count: number) => void;
+type ReportCount = (count: number) => void;
 
 const EVERY_MS = 1_000;
 
 export class Repeats {
   readonly #clock: Clock;
-  readonly #open = new Map<string, { count: number; report: Report; cancel: () => void }>();
+  readonly #open = new Map<string, { count: number; report: ReportCount; cancel: () => void }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** True: the first of its group within a second; write it. */
-  isFirst(key: string, report: Report): boolean {
+  isFirst(key: string, report: ReportCount): boolean {
     const known = this.#open.get(key);
     if (known === undefined) {
       this.#open.set(key, { count: 0, report, cancel: this.#closeLater(key) });

@@ -93,7 +93,7 @@ export interface TimedEvent {
  * A worker's current numbers, and its events since the last report. One message, so that counts and events always
  * agree.
  */
-export interface Report {
+export interface WorkerReport {
   readonly events: readonly TimedEvent[];
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
   readonly clients: ClientCounts;
@@ -114,7 +114,7 @@ export type FromWorker =
   /** `problem`: why it cannot accept clients; undefined when it accepts them. */
   | { readonly kind: 'begun'; readonly problem: string | undefined }
   | { readonly kind: 'prepared'; readonly problem: string | undefined }
-  | { readonly kind: 'report'; readonly report: Report }
+  | { readonly kind: 'report'; readonly report: WorkerReport }
   /** The last message. */
   | { readonly kind: 'closed' }
   | { readonly kind: 'trigger'; readonly trigger: Trigger }

@@ -2,13 +2,13 @@
 // at least once a second as a sign of life. Owns its timers.
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';
-import type { Report, TimedEvent } from './messages.ts';
+import type { WorkerReport, TimedEvent } from './messages.ts';
 
 export interface ReporterOptions {
   readonly clock: Clock;
   /** The worker's current numbers. */
-  readonly read: () => Omit<Report, 'events'>;
-  readonly send: (report: Report) => void;
+  readonly read: () => Omit<WorkerReport, 'events'>;
+  readonly send: (report: WorkerReport) => void;
 }
 
 /**

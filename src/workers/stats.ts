@@ -9,17 +9,17 @@ import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import { sumOfMaps, type Tally } from '../reports/tally.ts';
 import { LiveSessions } from './live-sessions.ts';
-import type { Report } from './messages.ts';
+import type { WorkerReport } from './messages.ts';
 import { SharedLimits } from './shared-limits.ts';
 
 export class WorkerStats {
   readonly #limits = new SharedLimits();
   readonly #live = new LiveSessions();
-  readonly #last = new Map<number, Report>();
+  readonly #last = new Map<number, WorkerReport>();
   /** The totals of workers that ended: a sum never decreases when a worker dies. */
-  #past: Pick<Report, 'counts' | 'clients'> = { counts: new Map(), clients: NO_CLIENTS };
+  #past: Pick<WorkerReport, 'counts' | 'clients'> = { counts: new Map(), clients: NO_CLIENTS };
 
-  update(worker: number, report: Report, now: Instant): void {
+  update(worker: number, report: WorkerReport, now: Instant): void {
     this.#last.set(worker, report);
     this.#limits.update(worker, report.tally);
     for (const { event } of report.events) this.#live.record(worker, event, now);

@@ -15,7 +15,7 @@ import { WorkerRequests } from './worker-requests.ts';
 import { WorkerStats } from './stats.ts';
 import { BUILD, type StartProcess } from './fork.ts';
 import type { WorkerProcess, WorkerNotice } from './worker-process.ts';
-import type { WorkerOrder, Report, ToWorker, WorkerPolicy } from './messages.ts';
+import type { WorkerOrder, WorkerReport, ToWorker, WorkerPolicy } from './messages.ts';
 import { Ports } from './ports.ts';
 import { REPORT_MS } from './reporter.ts';
 import { divideRates } from './divide-rates.ts';
@@ -230,7 +230,7 @@ export class Supervisor implements Proxy {
     }
   }
 
-  #takeReport(worker: WorkerProcess, report: Report): void {
+  #takeReport(worker: WorkerProcess, report: WorkerReport): void {
     this.#stats.update(worker.id, report, this.#options.clock.now());
     this.#limitsChanged();
     // All workers have the same certificate, so only one of them reports it.

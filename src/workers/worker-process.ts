@@ -4,7 +4,7 @@ import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { Channel, StartProcess } from './fork.ts';
 import { Calls } from './calls.ts';
-import type { CallsOfMain, FromWorker, Report, ToWorker, WorkerPolicy } from './messages.ts';
+import type { CallsOfMain, FromWorker, WorkerReport, ToWorker, WorkerPolicy } from './messages.ts';
 
 export interface WorkerProcessOptions {
   /** Unique over all workers that ever ran. */
@@ -31,7 +31,7 @@ export class WorkerProcess {
   readonly id: number;
   readonly startedAt: Instant;
   /** The last report; undefined before the first. */
-  report: Report | undefined;
+  report: WorkerReport | undefined;
   /** The worker accepts clients. */
   hasBegun = false;
   /** Why the worker cannot start, undefined when it can. Settles at the latest when the worker ends. */

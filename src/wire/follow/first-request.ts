@@ -7,7 +7,7 @@ import { HEADER, bodySize } from '../messages/header.ts';
  * its bytes are none of the protocol's, which the server judges. `commit`: an error ends the transaction, as in
  * PostgreSQL. `other`: an error makes the transaction fail.
  */
-export type FirstRequest = 'incomplete' | 'rollback' | 'commit' | 'other';
+export type RequestKind = 'incomplete' | 'rollback' | 'commit' | 'other';
 
 /** A request whose statement is not known by then is `other`. Bytes. */
 const MOST_BYTES = 8_192;
@@ -24,13 +24,13 @@ const COMMIT = /^(?:commit\b(?!\s+prepared\b)|end\b|prepare\s+transaction\b)/i;
  * `bytes`: from the beginning of a message, behind those that begin nothing. `textOf`: the text of a statement that the
  * client has prepared before, by its name.
  */
-export function firstRequest(bytes: Uint8Array, textOf: (name: string) => string | undefined): FirstRequest {
+export function firstRequest(bytes: Uint8Array, textOf: (name: string) => string | undefined): RequestKind {
   if (LIGHT.has(bytes[0] ?? 0)) return 'incomplete';
   const found = read(bytes, textOf);
   return found === 'incomplete' && bytes.length > MOST_BYTES ? 'other' : found;
 }
 
-function read(bytes: Uint8Array, textOf: (name: string) => string | undefined): FirstRequest {
+function read(bytes: Uint8Array, textOf: (name: string) => string | undefined): RequestKind {
   const statements = new Map<string, string>();
   const portals = new Map<string, string | undefined>();
   for (let at = 0; at < bytes.length;) {
@@ -55,7 +55,7 @@ function read(bytes: Uint8Array, textOf: (name: string) => string | undefined): 
 }
 
 /** The first statement of the text decides. */
-function kindOf(text: string | undefined): FirstRequest {
+function kindOf(text: string | undefined): RequestKind {
   if (text === undefined) return 'other';
   const statement = withoutComments(text);
   if (ROLLBACK.test(statement)) return 'rollback';

@@ -3,7 +3,7 @@
 import { stringify } from 'yaml';
 import { createApp } from '../../../src/app/app.ts';
 import { systemClock } from '../waiting/system-clock.ts';
-import type { App } from '../../../src/app/app.ts';
+import type { ComposedApp } from '../../../src/app/app.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { formatProblems } from '../../../src/config/fault.ts';
 import type { LoadResult } from '../../../src/config/load.ts';
@@ -88,12 +88,12 @@ export function fileFor(servers: readonly NamedServer[], changes: ConfigFile = {
 type Line = Readonly<Record<string, unknown>>;
 
 export class AppLab {
-  readonly app: App;
+  readonly app: ComposedApp;
   readonly lines: Line[];
   /** The configuration that a reload over HTTP reads. */
   file: ConfigFile;
 
-  private constructor(app: (lab: AppLab) => App, lines: Line[], file: ConfigFile) {
+  private constructor(app: (lab: AppLab) => ComposedApp, lines: Line[], file: ConfigFile) {
     this.app = app(this);
     this.lines = lines;
     this.file = file;
@@ -110,7 +110,7 @@ export class AppLab {
     };
     const { log, access } = createLog({ level: 'info', format: 'json', isTerminal: false, destination: { write } });
     const { config } = loaded;
-    const app = (of: AppLab): App =>
+    const app = (of: AppLab): ComposedApp =>
       createApp({
         config,
         log,

@@ -2,7 +2,7 @@ import { NO_CLIENTS } from '../../../src/reports/counts.ts';
 import { expect, test } from 'vitest';
 import type { ProxyEvent } from '../../../src/reports/events.ts';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
-import type { Report } from '../../../src/workers/messages.ts';
+import type { WorkerReport } from '../../../src/workers/messages.ts';
 import { Reporter } from '../../../src/workers/reporter.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
@@ -10,7 +10,7 @@ const event: ProxyEvent = { kind: 'listener_failed', pool: 'read', detail: 'EMFI
 
 function aReporter() {
   const clock = new ManualClock();
-  const sent: { readonly at: number; readonly report: Report }[] = [];
+  const sent: { readonly at: number; readonly report: WorkerReport }[] = [];
   const now = {
     counts: new Map(),
     clients: NO_CLIENTS,

@@ -8,7 +8,7 @@ import type { ProxyEvent } from '../../../src/reports/events.ts';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
 import type { Tally } from '../../../src/reports/tally.ts';
 import { WorkerStats } from '../../../src/workers/stats.ts';
-import type { Report } from '../../../src/workers/messages.ts';
+import type { WorkerReport } from '../../../src/workers/messages.ts';
 
 const STATES: PoolCounts['states'] = { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 };
 
@@ -27,7 +27,7 @@ function aCount(changes: Partial<PoolCounts>): PoolCounts {
   };
 }
 
-function aReport(pools: Record<string, Partial<PoolCounts>>, changes: Partial<Report> = {}): Report {
+function aReport(pools: Record<string, Partial<PoolCounts>>, changes: Partial<WorkerReport> = {}): WorkerReport {
   const counts = new Map(Object.entries(pools).map(([pool, count]) => [pool, aCount(count)]));
   const usage = { cpuSeconds: 0, residentBytes: 0 };
   return { events: [], counts, clients: NO_CLIENTS, tally: NO_TALLY, certificate: undefined, usage, ...changes };

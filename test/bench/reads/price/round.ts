@@ -122,7 +122,7 @@ async function askersOf({ cluster, primary, asker }: PriceStage): Promise<readon
   return [await at(primary), (await Promise.all(replicas.map(at))).flat()];
 }
 
-interface Report {
+interface QuestionCounts {
   readonly atMs: number;
   readonly primary: number;
   readonly replicas: number;
@@ -130,7 +130,7 @@ interface Report {
   readonly askedUs: readonly number[];
 }
 
-function between(before: Report, after: Report): Measured['questions'] {
+function between(before: QuestionCounts, after: QuestionCounts): Measured['questions'] {
   const seconds = (after.atMs - before.atMs) / 1000;
   const [primaryUs = 0, replicasUs = 0] = after.askedUs.map((us, at) => us - (before.askedUs[at] ?? us));
   return {
@@ -140,9 +140,12 @@ function between(before: Report, after: Report): Measured['questions'] {
 }
 
 /** Pointsman counts questions once in a second: a window of its own begins and ends when it has just done so. */
-async function nextReport(pointsman: PointsmanProcess, askers: readonly (readonly number[])[]): Promise<Report> {
+async function nextReport(
+  pointsman: PointsmanProcess,
+  askers: readonly (readonly number[])[],
+): Promise<QuestionCounts> {
   const [first, sinceMs] = [await questionsOf(pointsman), performance.now()];
-  const next = async (): Promise<Report | false> => {
+  const next = async (): Promise<QuestionCounts | false> => {
     const counts = await questionsOf(pointsman);
     // None may be asked in this window.
     const isDue = counts.primary > first.primary || performance.now() > sinceMs + NONE_MS;
@@ -152,7 +155,7 @@ async function nextReport(pointsman: PointsmanProcess, askers: readonly (readonl
 }
 
 /** The answered ones so far, nudges among them. */
-async function questionsOf(pointsman: PointsmanProcess): Promise<Pick<Report, 'primary' | 'replicas'>> {
+async function questionsOf(pointsman: PointsmanProcess): Promise<Pick<QuestionCounts, 'primary' | 'replicas'>> {
   const { text } = await pointsman.admin('/metrics');
   const answered = (kinds: string): number => {
     const samples = text.matchAll(
