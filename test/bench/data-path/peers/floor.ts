@@ -1,5 +1,8 @@
 // The floor: a proxy of bare Node handles (floor-main.ts), in its own process.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { transformSync } from 'rolldown/utils';
 import { z } from 'zod';
 import { Child } from '../child.ts';
 import type { Peer, Surroundings } from './peer.ts';
@@ -7,17 +10,30 @@ import type { Peer, Surroundings } from './peer.ts';
 const told = z.object({ port: z.number() });
 
 export async function startFloor({ backendPort }: Surroundings): Promise<Peer> {
+  await using started = new AsyncDisposableStack();
+  const directory = mkdtempSync(join(tmpdir(), 'pointsman-bench-'));
+  started.defer(() => rmSync(directory, { recursive: true, force: true }));
+  const main = join(directory, 'floor.mjs');
+  writeFileSync(main, compiled());
   const begunMs = performance.now();
-  const main = join(import.meta.dirname, 'floor-main.ts');
-  const child = new Child({ command: process.execPath, args: ['--no-deprecation', main, String(backendPort)] });
+  const args = ['--no-deprecation', main, String(backendPort)];
+  const child = started.use(new Child({ command: process.execPath, args }));
   const { port } = await child.saying('port', (line) =>
     line.startsWith('{') ? told.parse(JSON.parse(line)) : undefined,
   );
+  const startedWithinMs = performance.now() - begunMs;
+  const held = started.move();
   return {
     name: 'floor',
     port,
     pid: child.pid,
-    startedWithinMs: performance.now() - begunMs,
-    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+    startedWithinMs,
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
+}
+
+/** As Pointsman is: Node takes 18 MB more, and 50 ms, where it takes the types out itself. */
+function compiled(): string {
+  const file = join(import.meta.dirname, 'floor-main.ts');
+  return transformSync(file, readFileSync(file, 'utf8')).code;
 }
