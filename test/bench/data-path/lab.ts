@@ -71,7 +71,10 @@ export class Lab implements AsyncDisposable {
     return known;
   }
 
-  /** Measures each peer in each round, in an order that rotates from round to round. */
+  /**
+   * Measures each peer in each round, each time in another order: what a peer does to the speed of the cores, and to
+   * the caches, must not always meet the same one behind it.
+   */
   async inTurn(
     part: string,
     scene: string,
@@ -81,8 +84,7 @@ export class Lab implements AsyncDisposable {
   ): Promise<readonly Sample[]> {
     const samples: Sample[] = [];
     for (let round = 1; round <= rounds; round += 1) {
-      const first = round % Math.max(1, peers.length);
-      for (const peer of [...peers.slice(first), ...peers.slice(0, first)]) {
+      for (const peer of shuffled(peers)) {
         const figures = await measure(peer);
         const fault = faultOf(figures);
         if (fault !== undefined) throw new Error(`${part}, ${scene}, round ${round}: ${peer.name} ${fault}`);
@@ -129,6 +131,11 @@ interface Choice {
 
 /** Apart: proxies on the last core, all else on the others. Together: everything on the last core. */
 type Placement = Exclude<BenchOptions['pin'], 'auto'>;
+
+function shuffled<T>(values: readonly T[]): readonly T[] {
+  const drawn = values.map((value) => ({ value, at: Math.random() }));
+  return drawn.toSorted((a, b) => a.at - b.at).map(({ value }) => value);
+}
 
 /** The cores as taskset lists them. */
 function coresFor(how: Placement): readonly [proxies: string, others: string] {
