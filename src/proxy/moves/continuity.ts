@@ -117,6 +117,10 @@ export class Continuity implements Tap, LastStateOptions {
     return this.#wal().samples.get(member)?.[0]?.run;
   }
 
+  shared(packed: string): string {
+    return this.#parts.mover.sharedState(packed);
+  }
+
   /** A session that is not on a primary ends with its server, so nobody asks for its state in advance. */
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
     if (this.#isOnPrimary()) this.#departures.ask(onAnswer);

@@ -20,6 +20,8 @@ export interface LastStateOptions {
   member(): MemberName | undefined;
   /** By its newest WAL position. */
   runOf(member: MemberName): ServerRun | undefined;
+  /** An equal text of another session in its place, so that both take the memory of one. */
+  shared(packed: string): string;
   /** Asks the server, and calls `onAnswer` once. */
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void;
 }
@@ -119,23 +121,24 @@ export class LastState {
     const member = this.#session.member();
     // A run that is known before the question: the server that answers is of this run, or of a later one.
     const run = member === undefined ? undefined : this.#session.runOf(member);
+    // An answer would prove nothing.
+    if (member === undefined || run === undefined) return this.#askAgainLater();
     const effect = this.#watch.effect();
     const at = this.#saidAt;
     this.#session.ask((found, state) => {
       if (state === undefined) return this.#askAgainLater();
       const before = this.#known?.packed;
       this.#watch.forget(isSystemFirst(state));
-      this.#isUnknown = run === undefined;
-      const isKnown = found.kind === 'movable' && member !== undefined && run !== undefined;
+      this.#isUnknown = false;
       const { walWriterDelayMs: delayMs } = state;
-      const isCertain = isKnown && delayMs !== undefined;
-      const packed = packState(state);
+      const isCertain = found.kind === 'movable' && delayMs !== undefined;
+      const packed = this.#session.shared(packState(state));
       this.#known = isCertain ? { packed, told: { member, flushedAt: flushedAt(at, delayMs), run } } : undefined;
       const isSame = effect === 'unsure' && before !== undefined && withoutUnnamed(before) === withoutUnnamed(packed);
       this.#pauseMs = isSame ? Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2) : PAUSE_MS;
-      if (this.#isUnknown) this.#schedule(LONGEST_PAUSE_MS);
       return undefined;
     });
+    return undefined;
   }
 
   /** Without an answer nothing is known. A session that never can move is asked no more. */

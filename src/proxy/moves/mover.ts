@@ -68,6 +68,7 @@ export class Mover {
   readonly #options: MoverOptions;
   readonly named = new NamedByDatabase();
   readonly #told = new SharedValues<string>();
+  readonly #states = new SharedValues<string>();
   /** All sessions between two servers. */
   readonly #travellers = new Set<Passenger>();
   /** The latest one. */
@@ -131,6 +132,11 @@ export class Mover {
 
   /** The parameters that a session was told, as one text: most sessions of an application are told the same. */
   readonly sharedTold = (told: string): string => this.#told.of(told, () => told);
+
+  /** The state of a session, as one text: it is the same for most sessions of an application. */
+  sharedState(packed: string): string {
+    return this.#states.of(packed, () => packed);
+  }
 
   question(serverMajor: number, database: string, memory: SessionMemory): SessionQuestion {
     const { settings = [], maxStateBytes = 0 } = this.#options.policy() ?? {};

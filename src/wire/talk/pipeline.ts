@@ -61,6 +61,21 @@ interface Due {
 }
 
 const ENCODER = new TextEncoder();
+const STATEMENT = text(`${OUR_STATEMENT}\0`);
+const NONE = int16(0);
+/** Without values. */
+const BIND = message('B', [text('\0'), STATEMENT, NONE, NONE, NONE]);
+const EXECUTE_AND_CLOSE = joined([message('E', [text('\0'), int32(0)]), message('C', [text('S'), STATEMENT])]);
+const SYNC = message('S');
+
+/** A statement that is encoded once and runs often. */
+export class EncodedStatement {
+  readonly message: Uint8Array;
+
+  constructor(sql: string) {
+    this.message = message('P', [STATEMENT, text(`${sql}\0`), NONE]);
+  }
+}
 
 export class Pipeline {
   readonly #parts: Uint8Array[] = [];
@@ -87,14 +102,14 @@ export class Pipeline {
   }
 
   /** One statement with text values. `request` names it in errors. */
-  run(request: string, sql: string, values: readonly string[] = [], onRow?: (row: Row) => void): this {
-    const statement = `${OUR_STATEMENT}\0`;
-    const encoded = values.map((value) => ENCODER.encode(value));
-    const parameters = encoded.flatMap((value) => [int32(value.length), value]);
-    this.#add('P', [text(statement), text(`${sql}\0`), int16(0)]);
-    this.#add('B', [text('\0'), text(statement), int16(0), int16(encoded.length), ...parameters, int16(0)]);
-    this.#add('E', [text('\0'), int32(0)]);
-    this.#add('C', [text('S'), text(statement)]);
+  run(
+    request: string,
+    sql: string | EncodedStatement,
+    values: readonly string[] = [],
+    onRow?: (row: Row) => void,
+  ): this {
+    const { message: parse } = typeof sql === 'string' ? new EncodedStatement(sql) : sql;
+    this.#parts.push(parse, values.length === 0 ? BIND : bindOf(values), EXECUTE_AND_CLOSE);
     this.#due.push({ type: '1', request, isOurs: true }, { type: '2', request });
     this.#due.push({ type: 'C', request, onRow }, { type: '3', request, isOurs: true });
     return this;
@@ -158,7 +173,7 @@ export class Pipeline {
   }
 
   sync(): this {
-    this.#add('S');
+    this.#parts.push(SYNC);
     this.#due.push({ type: 'Z', request: 'the end' });
     return this;
   }
@@ -279,6 +294,12 @@ export class Pipeline {
  */
 export function refusesUnnamed(error: ServerError | undefined): boolean {
   return error?.request === UNNAMED && /^(?:42|3F|26|0A)/.test(error.sqlState);
+}
+
+function bindOf(values: readonly string[]): Uint8Array {
+  const encoded = values.map(text);
+  const parameters = encoded.flatMap((value) => [int32(value.length), value]);
+  return message('B', [text('\0'), STATEMENT, NONE, int16(encoded.length), ...parameters, NONE]);
 }
 
 /** Name and text in the body of a Parse message, each with its NUL. */

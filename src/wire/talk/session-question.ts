@@ -5,6 +5,7 @@ import { READING_SETTINGS, type CarriedState, type NamedSettings } from '../../m
 import { IDENTITY } from './identity.ts';
 import { CUSTOM_NAMES, NAMED_SETTINGS_VALUES, namedSettingsInput, namedSettingsSql } from './named-settings.ts';
 import {
+  EncodedStatement,
   GUARD,
   LONGEST_DESCRIPTION,
   MOST_TRIES,
@@ -82,7 +83,7 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
 const NO_COMPILER = 'SET LOCAL jit = off';
 
 /** The rest. Its one column is as that of the settings. */
-function questionSql({ serverMajor }: QuestionOptions): string {
+function questionSql(serverMajor: number): string {
   return `/* pointsman */ WITH ${namedSettingsSql(serverMajor)}
 SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
   ${NAMED_SETTINGS_VALUES},
@@ -109,6 +110,23 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
   'search_path', pg_catalog.current_setting('search_path'),
   'wal', ${WAL_EXPRESSION}
 )::pg_catalog.text, 'UTF8'), 'base64')`;
+}
+
+/** For one release of PostgreSQL: 20 kB, the same for every session. */
+function newStatements(serverMajor: number) {
+  return {
+    serverMajor,
+    settings: new EncodedStatement(settingsSql(serverMajor, TRANSACTION_SETTINGS)),
+    question: new EncodedStatement(questionSql(serverMajor)),
+  };
+}
+
+/** As they were needed last: a cluster has one release for long. */
+let known: ReturnType<typeof newStatements> | undefined;
+
+function statementsFor(serverMajor: number): ReturnType<typeof newStatements> {
+  if (known?.serverMajor !== serverMajor) known = newStatements(serverMajor);
+  return known;
 }
 
 /**
@@ -148,14 +166,18 @@ export class SessionQuestion {
 
   #asking(pipeline: Pipeline): Pipeline {
     const { customNames, named, serverMajor } = this.#options;
+    const { settings, question } = statementsFor(serverMajor);
     const isHurried = this.#tries > 1;
     pipeline.guardBriefly(serverMajor, () =>
-      isHurried ? this.#showLimits(pipeline) : this.#askSettings(pipeline, GUARD, TRANSACTION_SETTINGS),
+      isHurried ? this.#showLimits(pipeline) : this.#askSettings(pipeline, GUARD, settings),
     );
-    if (isHurried) this.#askSettings(pipeline, 'settings', [...TRANSACTION_SETTINGS, ...timeLimits(serverMajor)]);
+    if (isHurried) {
+      const without = [...TRANSACTION_SETTINGS, ...timeLimits(serverMajor)];
+      this.#askSettings(pipeline, 'settings', settingsSql(serverMajor, without));
+    }
     return pipeline
       .run(GUARD, NO_COMPILER)
-      .run('question', questionSql(this.#options), [asBase64(namedSettingsInput(customNames, named))], ([answer]) => {
+      .run('question', question, [asBase64(namedSettingsInput(customNames, named))], ([answer]) => {
         this.#answer = answer ?? undefined;
       })
       .commit();
@@ -168,8 +190,8 @@ export class SessionQuestion {
     }
   }
 
-  #askSettings(pipeline: Pipeline, request: string, without: readonly string[]): void {
-    pipeline.run(request, settingsSql(this.#options.serverMajor, without), [], ([answer]) => {
+  #askSettings(pipeline: Pipeline, request: string, sql: string | EncodedStatement): void {
+    pipeline.run(request, sql, [], ([answer]) => {
       this.#settings = answer ?? undefined;
     });
   }

@@ -13,7 +13,9 @@ export function nodeStatusDocument(name: string, member: FakeMemberState): Recor
     state: member.state,
     role: member.role,
     server_version: 150018,
-    ...(member.state === 'running' ? { xlog, timeline: member.timeline } : {}),
+    ...(member.state === 'running'
+      ? { xlog, timeline: member.timeline, postmaster_start_time: '2026-11-25 08:30:00.000000+00:00' }
+      : {}),
     ...(isPrimary || member.replicationState === undefined ? {} : { replication_state: member.replicationState }),
     dcs_last_seen: 1_795_234_895,
     ...(Object.keys(member.tags).length === 0 ? {} : { tags: member.tags }),
