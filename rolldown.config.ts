@@ -1,7 +1,7 @@
 // How dist/ is made: each program and the libraries that a proxy loads as few files, which takes a third of the start's time and a good
 // part of its memory away. Everything is beside everything in dist/, so that programs find each other and the manifest as in src/.
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { build } from 'rolldown';
 import type { Plugin, RolldownOptions } from 'rolldown';
 import { isolatedDeclarationSync } from 'rolldown/experimental';
@@ -120,7 +120,10 @@ function fileOf(id: string): string | null {
 const types: Plugin = {
   name: 'types',
   generateBundle() {
-    const { code, errors } = isolatedDeclarationSync(ENTRANCE, readFileSync(ENTRANCE, 'utf8'));
+    const { code, errors } = isolatedDeclarationSync(
+      ENTRANCE,
+      readFileSync(join(import.meta.dirname, ENTRANCE), 'utf8'),
+    );
     if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
     this.emitFile({ type: 'asset', fileName: 'index.d.ts', source: code });
   },

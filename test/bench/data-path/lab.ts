@@ -72,8 +72,8 @@ export class Lab implements AsyncDisposable {
   }
 
   /**
-   * Measures each peer in each round, each time in another order: what a peer does to the speed of the cores, and to
-   * the caches, must not always meet the same one behind it.
+   * Measures each peer in each round, each time in another order: a peer changes the speed of the cores and the caches
+   * for the peer behind it, which must not always be the same one.
    */
   async inTurn(
     part: string,

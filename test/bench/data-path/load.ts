@@ -1,5 +1,5 @@
 // The load program (test/bench/load, in C): compiled once per run into its own directory, started per measurement.
-import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -32,8 +32,8 @@ export function whyNoLoad(): string | undefined {
 }
 
 export class Load implements Disposable {
-  readonly #directory = mkdtempSync(join(tmpdir(), 'pointsman-load-'));
-  readonly #program = join(this.#directory, 'load');
+  readonly #directory = mkdtempDisposableSync(join(tmpdir(), 'pointsman-load-'));
+  readonly #program = join(this.#directory.path, 'load');
   /** The cores of later starts, as taskset lists them. */
   cores: string | undefined;
 
@@ -44,9 +44,11 @@ export class Load implements Disposable {
   static async compile(): Promise<Load> {
     const missing = whyNoLoad();
     if (missing !== undefined) throw new Error(`the load program needs ${missing}`);
-    const load = new Load();
+    using started = new DisposableStack();
+    const load = started.use(new Load());
     const sources = globSync(join(SOURCES, '*.c'));
     await run({ command: 'gcc', args: [...FLAGS, '-o', load.#program, ...sources, ...LIBRARIES] });
+    started.move();
     return load;
   }
 
@@ -78,7 +80,7 @@ export class Load implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.#directory, { recursive: true, force: true });
+    this.#directory[Symbol.dispose]();
   }
 }
 

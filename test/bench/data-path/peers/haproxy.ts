@@ -1,5 +1,5 @@
 // HAProxy: one thread, no checks, no log. As a plain TCP proxy, or with TLS towards its clients and its server.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePorts } from '../../../support/sockets/free-ports.ts';
@@ -36,26 +36,25 @@ export async function startHaproxy({ backendPort }: Surroundings, tls?: HaproxyT
   const haproxy = findHaproxy();
   if (haproxy === undefined) throw new Error('HAProxy is not installed: apt-get install haproxy');
   const [port = 0] = await findFreePorts(1, ['127.0.0.1']);
-  const directory = mkdtempSync(join(tmpdir(), 'pointsman-haproxy-'));
-  const file = join(directory, 'haproxy.cfg');
-  const pair = join(directory, 'pair.pem');
+  await using started = new AsyncDisposableStack();
+  const directory = started.use(mkdtempDisposableSync(join(tmpdir(), 'pointsman-haproxy-')));
+  const file = join(directory.path, 'haproxy.cfg');
+  const pair = join(directory.path, 'pair.pem');
   if (tls !== undefined) writeFileSync(pair, readFileSync(tls.pair.cert, 'utf8') + readFileSync(tls.pair.key, 'utf8'));
   const bind = tls === undefined ? '' : ` ssl crt ${pair} alpn postgresql no-tls-tickets`;
   const verified = ` ssl alpn postgresql verify required ca-file ${tls?.authority ?? ''} no-ssl-reuse`;
   writeFileSync(file, configuration(port, backendPort, bind, tls?.authority === undefined ? '' : verified));
   const begunMs = performance.now();
-  const child = new Child({ command: haproxy, args: ['-db', '-f', file] });
+  const child = started.use(new Child({ command: haproxy, args: ['-db', '-f', file] }));
   await whenListening(port);
   const startedWithinMs = performance.now() - begunMs;
+  const held = started.move();
   return {
     name,
     port,
     ...(tls && { tls: 'direct' }),
     pid: child.pid,
     startedWithinMs,
-    async [Symbol.asyncDispose]() {
-      await child[Symbol.asyncDispose]();
-      rmSync(directory, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }

@@ -1,5 +1,5 @@
 // PgBouncer in session mode, with one server connection per client: the mode in which its work is comparable.
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findExecutable } from '../../../support/patroni/availability.ts';
@@ -36,23 +36,22 @@ export async function startPgbouncer({ backendPort, user }: Surroundings): Promi
   const pgbouncer = findPgbouncer();
   if (pgbouncer === undefined) throw new Error('PgBouncer is not installed: apt-get install pgbouncer');
   const [port = 0] = await findFreePorts(1, ['127.0.0.1']);
-  const directory = mkdtempSync(join(tmpdir(), 'pointsman-pgbouncer-'));
-  const file = join(directory, 'pgbouncer.ini');
+  await using started = new AsyncDisposableStack();
+  const directory = started.use(mkdtempDisposableSync(join(tmpdir(), 'pointsman-pgbouncer-')));
+  const file = join(directory.path, 'pgbouncer.ini');
   writeFileSync(file, configuration(port, backendPort, user));
   // PgBouncer refuses to run as root, and its own user needs access.
-  chmodSync(directory, 0o755);
+  chmodSync(directory.path, 0o755);
   const begunMs = performance.now();
-  const child = new Child({ command: pgbouncer, args: [file], isUnprivileged: true });
+  const child = started.use(new Child({ command: pgbouncer, args: [file], isUnprivileged: true }));
   await whenListening(port);
   const startedWithinMs = performance.now() - begunMs;
+  const held = started.move();
   return {
     name: 'pgbouncer',
     port,
     pid: child.pid,
     startedWithinMs,
-    async [Symbol.asyncDispose]() {
-      await child[Symbol.asyncDispose]();
-      rmSync(directory, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }

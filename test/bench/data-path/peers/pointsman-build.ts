@@ -1,5 +1,5 @@
 // Pointsman as its package has it: the built programs of a checkout in their own directory, beside its dependencies.
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempDisposableSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from '../child.ts';
@@ -24,15 +24,14 @@ export async function buildPointsman(checkout: string, as: BuiltAs): Promise<Bui
   if (as === 'files' || !existsSync(bundling)) {
     return { main: resolve(checkout, 'src/main.ts'), [Symbol.dispose]: () => {} };
   }
-  const directory = mkdtempSync(join(tmpdir(), 'pointsman-build-'));
-  copyFileSync(join(checkout, 'package.json'), join(directory, 'package.json'));
-  symlinkSync(resolve(checkout, 'node_modules'), join(directory, 'node_modules'));
-  const outDir = join(directory, 'dist');
+  using started = new DisposableStack();
+  const { path } = started.use(mkdtempDisposableSync(join(tmpdir(), 'pointsman-build-')));
+  copyFileSync(join(checkout, 'package.json'), join(path, 'package.json'));
+  symlinkSync(resolve(checkout, 'node_modules'), join(path, 'node_modules'));
+  const outDir = join(path, 'dist');
   const rolldown = resolve(checkout, 'node_modules/rolldown/bin/cli.mjs');
   const args = [rolldown, '-c', bundling, '--cwd', resolve(checkout), '--dir', outDir];
   await run({ command: process.execPath, args });
-  return {
-    main: join(outDir, 'main.js'),
-    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
-  };
+  const held = started.move();
+  return { main: join(outDir, 'main.js'), [Symbol.dispose]: () => held.dispose() };
 }

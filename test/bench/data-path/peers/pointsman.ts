@@ -1,5 +1,5 @@
 // Pointsman as its users run it: compiled, with the default settings, and with a management API in another process.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -34,15 +34,14 @@ export async function startPointsman(
   { backendPort }: Surroundings,
 ): Promise<Peer> {
   await using started = new AsyncDisposableStack();
-  const directory = mkdtempSync(join(tmpdir(), 'pointsman-bench-'));
-  started.defer(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = started.use(mkdtempDisposableSync(join(tmpdir(), 'pointsman-bench-')));
   const memberMain = join(import.meta.dirname, 'member-main.ts');
   const member = started.use(new Child({ command: process.execPath, args: [memberMain, String(backendPort)] }));
   const told = z.object({ url: z.string() });
   const { url } = await member.saying('URL', (line) =>
     line.startsWith('{') ? told.parse(JSON.parse(line)) : undefined,
   );
-  const file = join(directory, 'pointsman.yaml');
+  const file = join(directory.path, 'pointsman.yaml');
   writeFileSync(file, stringify(configuration(url, backendPort, config)));
   const args = [...flagsOf(main), ...nodeFlags, main, 'run', '-c', file];
   const begunMs = performance.now();
