@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LastState } from '../../../../src/proxy/moves/last-state.ts';
+import { packState } from '../../../../src/proxy/moves/packed-state.ts';
 import type { CarriedState, Movability } from '../../../../src/model/moves.ts';
 import type { ServerRun } from '../../../../src/core/coverage.ts';
 import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
@@ -35,6 +36,8 @@ class Lab {
   answer = (): void => {};
   found: Movability = { kind: 'movable' };
   state: CarriedState | undefined = stateWith('none');
+  /** An equal text of another session. A test makes it differ, to see which one is kept. */
+  equal: string | undefined;
   readonly #watch = new StatementWatch();
   readonly #follower: SessionFollower;
   readonly known = new LastState({
@@ -43,7 +46,7 @@ class Lab {
     isIdle: () => this.isIdle,
     member: () => 'pg-1',
     runOf: () => this.run,
-    shared: (packed) => packed,
+    shared: (packed) => this.equal ?? packed,
     ask: (onAnswer) => {
       this.asked += 1;
       this.answer = () => onAnswer(this.found, this.state);
@@ -118,6 +121,12 @@ describe('the state of a session', () => {
     const told = { member: 'pg-1', flushedAt: at + 1_000, run: RUN };
     expect(lab.known.known()).toEqual({ state: stateWith('none'), told });
     expect(lab.asked).toBe(1);
+  });
+
+  it('is kept as the text that other sessions in this state have', async () => {
+    lab.equal = packState(stateWith('shared'));
+    await lab.clock.advance(600);
+    expect(lab.known.known()?.state).toEqual(stateWith('shared'));
   });
 
   it('takes the delay of the WAL writer into account', async () => {
