@@ -45,8 +45,8 @@ const libraries: Plugin = {
 };
 
 /**
- * Of the file's schema, what takes long at each start and changes with the sources alone: the JSON Schema is made here,
- * and the notes that it is made from are left out.
+ * Of the file's schema, what takes long at each start and changes with the sources alone: the JSON Schema and its outline
+ * are made here, and the notes that they are made from are left out.
  */
 const made: Plugin = {
   name: 'made',
@@ -54,9 +54,13 @@ const made: Plugin = {
     for (const name of ['key', 'noted']) {
       if (id.endsWith(`/src/config/schema/${name}.ts`)) return `export const ${name} = (schema) => schema;`;
     }
-    if (!id.endsWith('/src/config/schema/file-json-schema.ts')) return null;
-    const { fileJsonSchema }: { readonly fileJsonSchema: object } = await import(id);
-    return `export const fileJsonSchema = JSON.parse(${JSON.stringify(JSON.stringify(fileJsonSchema))});`;
+    const documents = { 'file-json-schema': 'fileJsonSchema', 'file-outline': 'fileOutline' };
+    for (const [file, name] of Object.entries(documents)) {
+      if (!id.endsWith(`/src/config/schema/${file}.ts`)) continue;
+      const made: Readonly<Record<string, unknown>> = await import(id);
+      return `export const ${name} = JSON.parse(${JSON.stringify(JSON.stringify(made[name]))});`;
+    }
+    return null;
   },
 };
 

@@ -1,10 +1,10 @@
 // The JSON Schema by which editors complete and check a configuration file (config/pointsman.schema.json).
 import { parse } from 'yaml';
-import { fileShape, type JsonSchema } from '../schema/shape.ts';
+import { fileJsonSchema, type JsonSchema } from '../schema/file-json-schema.ts';
 import { DEFAULT_POOLS } from '../schema/defaults.ts';
 
 export function editorSchema(): string {
-  const { $schema, properties = {}, ...root } = cleaned(fileShape.schema);
+  const { $schema, properties = {}, ...root } = cleaned(fileJsonSchema);
   const { required: _, ...file } = root;
   const schema = {
     $schema,

@@ -3,8 +3,9 @@
 import { effectiveFile } from '../written-form.ts';
 import { complete, withDefaults } from '../schema/defaults.ts';
 import { parse } from '../schema/parse.ts';
-import { childShape, fileShape, type Shape } from '../schema/shape.ts';
+import { childShape } from '../schema/shape.ts';
 import { childOf, isTree, type Tree } from '../source/tree.ts';
+import { notedShape, type NotedShape } from './noted-shape.ts';
 import { inline, wrapped } from './text.ts';
 
 /** The one key that has to be written. */
@@ -19,14 +20,14 @@ export function exampleFile(): string {
   const { parsed } = parse(withDefaults(WRITTEN));
   if (parsed === undefined) throw new Error('the example is not a valid file');
   const tree = effectiveFile(complete(parsed));
-  const sections = [...fileShape.properties].map(([key, shape]) =>
+  const sections = [...notedShape.properties].map(([key, shape]) =>
     lines(key, shape, childOf(tree, key), '').join('\n'),
   );
   return `${[HEAD, ...sections].join('\n\n').replace('\n\n\n', '\n\n')}\n`;
 }
 
 /** A key with its comment, each line behind `prefix`. Commented out when it has no value; `isOff`: its section is. */
-function lines(key: string, shape: Shape, value: unknown, prefix: string, isOff = false): readonly string[] {
+function lines(key: string, shape: NotedShape, value: unknown, prefix: string, isOff = false): readonly string[] {
   const comment = wrapped(shape.schema.description ?? '', `${prefix}# `);
   if (key === 'pools' && isTree(value)) return [...comment, `${key}:`, ...poolLines(shape, value)];
   if (shape.properties.size === 0)
@@ -40,7 +41,7 @@ function lines(key: string, shape: Shape, value: unknown, prefix: string, isOff 
 
 function valueLines(
   key: string,
-  { schema }: Shape,
+  { schema }: NotedShape,
   value: unknown,
   [prefix, off = '']: readonly [string, string?],
 ): readonly string[] {
@@ -52,7 +53,7 @@ function valueLines(
 }
 
 /** The keys are explained in the last pool, which can have most of them. */
-function poolLines(shape: Shape, pools: object): readonly string[] {
+function poolLines(shape: NotedShape, pools: object): readonly string[] {
   const entries = Object.entries(pools);
   return entries.flatMap(([name, pool], i) => {
     const one = childShape(shape, name);

@@ -1,6 +1,7 @@
 // The reference of all keys as a page (config/REFERENCE.md), from the schema and its descriptions.
 import { usualOnLeave } from '../schema/defaults.ts';
-import { alternatives, fileShape, type Shape } from '../schema/shape.ts';
+import { alternatives } from '../schema/shape.ts';
+import { notedShape, type NotedShape } from './noted-shape.ts';
 import { LEAVE_CAUSES } from '../../model/close-reason.ts';
 import { inline, wrapped } from './text.ts';
 
@@ -40,16 +41,16 @@ Sessions end earlier when another primary is proven, or by \`silent_probes\`.
 interface SettingEntry {
   /** `pools.NAME.check`, `listeners[].address` */
   readonly name: string;
-  readonly shape: Shape;
+  readonly shape: NotedShape;
   readonly isRequired: boolean;
 }
 
 export function referencePage(): string {
-  const sections = [...fileShape.properties].map(([name, shape]) => section(name, shape));
+  const sections = [...notedShape.properties].map(([name, shape]) => section(name, shape));
   return [HEAD, ...sections].join('\n');
 }
 
-function section(name: string, shape: Shape): string {
+function section(name: string, shape: NotedShape): string {
   const own: SettingEntry = { name, shape, isRequired: false };
   const below = entriesBelow(own);
   const keys = below.length === 0 ? [own] : below;
@@ -84,7 +85,7 @@ function description({ name, shape }: SettingEntry): readonly string[] {
 }
 
 /** True for a map of keys with rows of their own: it has no row in the table. A map of single values has one. */
-function isSection(shape: Shape): boolean {
+function isSection(shape: NotedShape): boolean {
   const isOfValues = shape.values !== undefined && shape.values.kind !== 'map';
   return shape.kind === 'map' && shape.alternatives.length === 0 && !isOfValues;
 }
@@ -97,7 +98,7 @@ function entriesBelow({ name, shape }: SettingEntry): readonly SettingEntry[] {
   });
 }
 
-function childEntries(above: string, map: Shape): readonly SettingEntry[] {
+function childEntries(above: string, map: NotedShape): readonly SettingEntry[] {
   // The causes of on_leave have a table of their own.
   if (above.endsWith('.on_leave')) return [];
   return [...map.properties].flatMap(([key, shape]) => {
@@ -129,7 +130,7 @@ function row(entry: SettingEntry): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-function typeText(shape: Shape): string {
+function typeText(shape: NotedShape): string {
   const { schema, kind, items } = shape;
   if (shape.alternatives.length > 0) return shape.alternatives.map((one) => typeText(one)).join(' or ');
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
@@ -148,19 +149,19 @@ function typeText(shape: Shape): string {
   }
 }
 
-function manyText(shape: Shape): string {
+function manyText(shape: NotedShape): string {
   const { kind, schema } = shape;
   return kind === 'number' ? `numbers ${schema.minimum} to ${schema.maximum}` : `${typeText(shape)}s`;
 }
 
-function defaultText({ schema }: Shape, isRequired: boolean): string {
+function defaultText({ schema }: NotedShape, isRequired: boolean): string {
   if (schema.usual !== undefined) return schema.usual;
   const isEmpty = Array.isArray(schema.default) && schema.default.length === 0;
   if (schema.default !== undefined && !isEmpty) return `\`${inline(schema.default)}\``;
   return isRequired ? 'required' : 'none';
 }
 
-function onLeaveTable(shape: Shape): string {
+function onLeaveTable(shape: NotedShape): string {
   const [exclusive, shared] = [usualOnLeave(true), usualOnLeave(false)];
   const happens = (cause: string): string => shape.properties.get(cause)?.schema.description ?? '';
   return [

@@ -1,33 +1,28 @@
 // The schema seen from outside: the keys and the notes about them. Suggestions, the names of environment variables, the
 // reference and the examples are made from it.
-import type { z } from 'zod';
 import { closest } from '../closest.ts';
 import { formatPath, type Path } from '../fault.ts';
 import { childOf, isTree, type Tree } from '../source/tree.ts';
-import { fileJsonSchema } from './file-json-schema.ts';
-import type { KeyNotes } from './key.ts';
+import type { JsonSchema } from './file-json-schema.ts';
+import { fileOutline, type Outline } from './file-outline.ts';
 
-/** The part of JSON Schema that the file's schema uses, with our own notes. */
-export type JsonSchema = z.core.JSONSchema.BaseSchema &
-  KeyNotes & { readonly written?: string; readonly atLeast?: string };
-
-export interface Shape {
+export interface Shape<Schema extends Outline = Outline> {
   readonly kind: 'map' | 'list' | 'text' | 'number' | 'flag';
   /** The keys of a map, or the shape of every value where the keys are the operator's. */
-  readonly properties: ReadonlyMap<string, Shape>;
-  readonly values: Shape | undefined;
+  readonly properties: ReadonlyMap<string, Shape<Schema>>;
+  readonly values: Shape<Schema> | undefined;
   /** The items of a list. */
-  readonly items: Shape | undefined;
+  readonly items: Shape<Schema> | undefined;
   /** More than one where a value may be written in several shapes; each is one of this list's own kind. */
-  readonly alternatives: readonly Shape[];
-  /** The fields of this key: description, default, enum, minimum, and our notes. */
-  readonly schema: JsonSchema;
+  readonly alternatives: readonly Shape<Schema>[];
+  /** The fields of this key. */
+  readonly schema: Schema;
 }
 
-export const fileShape = toShape(fileJsonSchema);
+export const fileShape: Shape = toShape(fileOutline);
 
-function toShape(schema: JsonSchema): Shape {
-  const child = (one: boolean | JsonSchema | undefined): Shape | undefined =>
+export function toShape(schema: JsonSchema): Shape<JsonSchema> {
+  const child = (one: boolean | JsonSchema | undefined): Shape<JsonSchema> | undefined =>
     typeof one === 'object' ? toShape(one) : undefined;
   const properties = Object.entries(schema.properties ?? {}).flatMap(([key, value]) => {
     const shape = child(value);
@@ -61,7 +56,7 @@ function kindOf(type: unknown): Shape['kind'] {
   }
 }
 
-export function alternatives(shape: Shape): readonly Shape[] {
+export function alternatives<Schema extends Outline>(shape: Shape<Schema>): readonly Shape<Schema>[] {
   return shape.alternatives.length === 0 ? [shape] : shape.alternatives;
 }
 
@@ -70,7 +65,10 @@ function isSection(shape: Shape): boolean {
   return alternatives(shape).some((one) => one.kind === 'map' || one.kind === 'list');
 }
 
-export function childShape(shape: Shape, key: string | number): Shape | undefined {
+export function childShape<Schema extends Outline>(
+  shape: Shape<Schema>,
+  key: string | number,
+): Shape<Schema> | undefined {
   const shapes = alternatives(shape).map((one) =>
     typeof key === 'number' ? one.items : (one.properties.get(key) ?? one.values),
   );

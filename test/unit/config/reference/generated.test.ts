@@ -7,8 +7,8 @@ import { editorSchema } from '../../../../src/config/reference/editor-schema.ts'
 import { effectiveYaml } from '../../../../src/config/reference/effective.ts';
 import { exampleFile } from '../../../../src/config/reference/example-file.ts';
 import { referencePage } from '../../../../src/config/reference/reference-page.ts';
-import { alternatives, fileShape } from '../../../../src/config/schema/shape.ts';
-import type { Shape } from '../../../../src/config/schema/shape.ts';
+import { notedShape, type NotedShape } from '../../../../src/config/reference/noted-shape.ts';
+import { alternatives } from '../../../../src/config/schema/shape.ts';
 import { configOf, valuesOf } from '../../../support/values/loading.ts';
 
 const FOLDER = new URL('../../../../config/', import.meta.url);
@@ -43,7 +43,7 @@ test('no line of the example is too long', () => {
   ).toEqual([]);
 });
 
-function keysOf(shape: Shape, path: readonly string[]): readonly (readonly [string, Shape])[] {
+function keysOf(shape: NotedShape, path: readonly string[]): readonly (readonly [string, NotedShape])[] {
   return alternatives(shape).flatMap((one) => {
     const children = [...one.properties].map(([key, child]) => [key, child] as const);
     const others = [one.values, one.items].flatMap((child) => (child === undefined ? [] : [['*', child] as const]));
@@ -54,7 +54,7 @@ function keysOf(shape: Shape, path: readonly string[]): readonly (readonly [stri
   });
 }
 
-const KEYS = keysOf(fileShape, []);
+const KEYS = keysOf(notedShape, []);
 
 test('every key has a description', () => {
   const silent = KEYS.filter(([path, { schema }]) => !path.endsWith('*') && schema.description === undefined);
