@@ -1,5 +1,5 @@
-// What a program that runs asks of the schema of the file: keys and kinds, a fifth of its text. A start that parsed the
-// whole took 3 ms more. The build makes it, too (`made` in rolldown.config.ts).
+// The outline of the file's schema: keys and kinds, without descriptions. A program that runs needs no more, and one
+// that parsed the whole took 3 ms more to start. The build makes it, too (`made` in rolldown.config.ts).
 import { fileJsonSchema, type JsonSchema } from './file-json-schema.ts';
 
 export type Outline = Pick<
