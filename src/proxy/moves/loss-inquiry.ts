@@ -4,6 +4,7 @@
 // Silence tells nothing: the server may be overloaded, or this machine have no socket left.
 import type { ProxyDependencies } from '../options.ts';
 import { openRoute, type RoutingTable } from '../../core/routing-table.ts';
+import type { Standing } from '../../core/standing.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import { nothing } from '../../model/once.ts';
@@ -35,7 +36,7 @@ type Entrance = 'open' | 'closed' | 'silent';
 
 /** The server has ended all of its sessions, by its last words or by the routing table. */
 export function endsAll({ words, server }: ServerLoss, pool: PoolName, { table }: InquiryServices): boolean {
-  return (words !== undefined && isForAll(words)) || isGone(table(), pool, server.member);
+  return (words !== undefined && isForAll(words)) || isGone(standingOf(table(), pool, server.member));
 }
 
 /**
@@ -59,7 +60,8 @@ export function inquire(
     const table = services.table();
     if (loss.words === undefined || !maybeForOne(loss.words))
       return onAnswer(entrance === 'open' && isOpen(table, pool, member));
-    if (isGone(table, pool, member)) return onAnswer(false);
+    const standing = standingOf(table, pool, member);
+    if (entrance === 'open' ? hasYielded(standing) : isGone(standing)) return onAnswer(false);
     if (hasAnswered(services, member, since) || clock.now() - since >= SILENT_MS) return onAnswer(true);
     cancelPause = clock.schedule(ASK_AGAIN_MS, () => void askApi(entrance, clock.now()));
   };
@@ -107,6 +109,10 @@ function knock(
   };
 }
 
+function standingOf(table: RoutingTable, pool: PoolName, member: MemberName): Standing | undefined {
+  return table.pools.get(pool)?.standings.get(member);
+}
+
 function isOpen(table: RoutingTable, pool: PoolName, member: MemberName): boolean {
   return openRoute(table, pool)?.targets.some((target) => target.member === member) === true;
 }
@@ -116,8 +122,12 @@ function hasAnswered({ snapshot }: InquiryServices, member: MemberName, since: I
 }
 
 /** By an answer: silence may end as well. A server that its API calls stopping ends all of its sessions. */
-function isGone(table: RoutingTable, pool: PoolName, member: MemberName): boolean {
-  const standing = table.pools.get(pool)?.standings.get(member);
+function isGone(standing: Standing | undefined): boolean {
   if (standing?.kind === 'keep') return standing.why.code === 'not_running';
   return standing?.kind === 'leave' && (standing.cause === 'demoted' || standing.cause === 'dead');
+}
+
+/** By its own API. A next primary, or its death, does not tell why a server that ran had ended a session. */
+function hasYielded(standing: Standing | undefined): boolean {
+  return isGone(standing) && standing?.why.code !== 'superseded' && standing?.why.code !== 'refused';
 }

@@ -118,6 +118,16 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     expect(on.lab.events.some(({ kind }) => kind === 'session_parked' || kind === 'session_moved')).toBe(false);
   });
 
+  test('G24: pg_terminate_backend is delivered while the API is silent and another primary takes over', async () => {
+    const { heard, pid } = await on.startIdle();
+    const { name, ...address } = on.login.server;
+    on.onFreshen = () => on.lab.decide({ write: { others: { [name]: { address, standing: SUPERSEDED } } } });
+    await on.login.run(`select pg_terminate_backend(${pid})`);
+    await until('the end', () => heard.errors.length > 0);
+    expect(heard.errors[0]).toMatchObject({ code: '57P01', message: expect.stringContaining('administrator command') });
+    expect(on.lab.events.some(({ kind }) => kind === 'session_parked' || kind === 'session_moved')).toBe(false);
+  });
+
   test('a server that its API calls stopping has ended all sessions, although it is too slow to refuse', async () => {
     const { heard, pid } = await on.startIdle();
     on.isSilent = true;

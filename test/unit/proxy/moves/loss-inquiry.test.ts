@@ -19,6 +19,7 @@ const PACKET = Buffer.from('startup');
 const ADMIN = lastWords('57P01');
 const CRASH = lastWords('57P02');
 const DEAD: Standing = { kind: 'leave', cause: 'dead', why: { code: 'refused' } };
+const SUPERSEDED: Standing = { kind: 'leave', cause: 'demoted', why: { code: 'superseded' } };
 const STOPPING: Standing = { kind: 'keep', why: { code: 'not_running', detail: 'is stopping' } };
 const SILENT: Standing = { kind: 'keep', why: { code: 'no_answer' } };
 const LONG_SILENT: Standing = { kind: 'leave', cause: 'silent', why: { code: 'no_answer' } };
@@ -208,10 +209,27 @@ describe('a server that is silent', () => {
     ]);
   });
 
-  test('it was demoted meanwhile', async () => {
+  test.each([
+    ['it was demoted meanwhile', DEMOTED],
+    ['another primary has superseded it', SUPERSEDED],
+    ['both of its ports refuse', DEAD],
+  ])('%s', async (_, now) => {
     ask(ADMIN);
     failsToConnect('timeout');
-    expect(await answer(standing(DEMOTED))).toEqual([false]);
+    expect(await answer(standing(now))).toEqual([false]);
+  });
+
+  test.each([
+    ['another primary has superseded it', SUPERSEDED],
+    ['both of its ports refuse', DEAD],
+  ])('G24: one that let a session in behind its last words had not stopped, although %s by now', async (_, now) => {
+    ask(ADMIN);
+    letsIn();
+    expect(await answer(standing(now))).toEqual([]);
+    await clock.advance(9_500);
+    expect(answers).toEqual([]);
+    await clock.advance(500);
+    expect([answers, clock.pending()]).toEqual([[true], 0]);
   });
 });
 
