@@ -1,8 +1,10 @@
 // One row of the admin API: a path, its method, its input with a schema, and its handler. The path's parameters are the
-// segments in capitals: /members/NAME/drain. zod schemas describe what comes in; what goes out is typed only, and the
-// schemas of answers (openapi/) are loaded on demand, because an idle Pointsman has to stay small.
+// segments in capitals: /members/NAME/drain. zod schemas describe what comes in; what goes out is typed only. An idle
+// Pointsman has to stay small: schemas of requests are made at the first one, those of answers (openapi/) are loaded
+// on demand.
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import { memoized } from '../model/once.ts';
 import type { Answer } from './answer.ts';
 import type { LongAnswer } from './long-answer.ts';
 import { problemsIn } from './problems.ts';
@@ -40,9 +42,9 @@ export interface Call<Path extends string = string, Query = unknown, Body = unkn
 interface EndpointRow<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> {
   readonly path: Path;
   /** Default: no parameters. */
-  readonly query?: Query;
+  readonly query?: () => Query;
   /** Default for POST: no fields. */
-  readonly body?: Body;
+  readonly body?: () => Body;
   /** Default: 4 KiB. */
   readonly mostBodyBytes?: number;
   /** Time for the answer; the connection ends after it. Default: 10 s. */
@@ -58,8 +60,8 @@ export interface Endpoint {
   readonly methods: readonly string[];
   readonly path: string;
   readonly access: Access;
-  readonly query: z.ZodObject;
-  readonly body: z.ZodObject;
+  readonly query: () => z.ZodObject;
+  readonly body: () => z.ZodObject;
   readonly mostBodyBytes: number;
   readonly answerMs: number;
   /** `body`: parsed JSON. `invalid`: one sentence for each thing to correct. */
@@ -72,12 +74,12 @@ export interface Endpoint {
 
 const MOST_BODY_BYTES = 4 * 1024;
 const ANSWER_MS = 10_000;
-const NOTHING = z.strictObject({});
+const noFields = memoized(() => z.strictObject({}));
 /** Every query is ignored: programs that know nothing of Pointsman send their own. */
-export const ANY_QUERY = z.looseObject({});
+export const anyQuery = memoized(() => z.looseObject({}));
 
 /** A document. Without `needsToken`, anyone who reaches the port may read it. HEAD comes with it. */
-export function get<Path extends string, Query extends z.ZodObject = typeof NOTHING>(
+export function get<Path extends string, Query extends z.ZodObject = ReturnType<typeof noFields>>(
   row: Omit<EndpointRow<Path, Query, z.ZodObject>, 'body' | 'mostBodyBytes' | 'isExclusive'> & {
     readonly needsToken?: true;
   },
@@ -90,14 +92,14 @@ export function probe<Path extends string>(
   row: Pick<EndpointRow<Path, z.ZodObject, z.ZodObject>, 'path' | 'answer'> & { readonly hasOptions?: boolean },
 ): Endpoint {
   const methods = row.hasOptions === true ? ['GET', 'HEAD', 'OPTIONS'] : ['GET', 'HEAD'];
-  return endpoint('GET', methods, 'probe', { ...row, query: ANY_QUERY });
+  return endpoint('GET', methods, 'probe', { ...row, query: anyQuery });
 }
 
 /** Changes something: with the token and a JSON body. */
 export function post<
   Path extends string,
-  Query extends z.ZodObject = typeof NOTHING,
-  Body extends z.ZodObject = typeof NOTHING,
+  Query extends z.ZodObject = ReturnType<typeof noFields>,
+  Body extends z.ZodObject = ReturnType<typeof noFields>,
 >(row: EndpointRow<Path, Query, Body>): Endpoint {
   return endpoint('POST', ['POST'], 'operation', row);
 }
@@ -108,19 +110,19 @@ function endpoint<Path extends string, Query extends z.ZodObject, Body extends z
   access: Access,
   row: EndpointRow<Path, Query, Body>,
 ): Endpoint {
-  const { path, query, body, mostBodyBytes = MOST_BODY_BYTES, answerMs = ANSWER_MS } = row;
-  const bodySchema = body ?? NOTHING;
-  const querySchema = query ?? NOTHING;
+  const { path, query = noFields, body = noFields, mostBodyBytes = MOST_BODY_BYTES, answerMs = ANSWER_MS } = row;
   return {
     method,
     methods,
     path,
     access,
-    query: querySchema,
-    body: bodySchema,
+    query,
+    body,
     mostBodyBytes,
     answerMs,
     prepare(call) {
+      const querySchema = query();
+      const bodySchema = body();
       const asked = querySchema.safeParse(Object.fromEntries(call.query));
       const sent = bodySchema.safeParse(call.body);
       const problems = [

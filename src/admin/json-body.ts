@@ -9,7 +9,7 @@ type BodyReading =
 
 /** A web page can send forms and other content types without a preflight request, but not this one. */
 export async function jsonBodyOf(request: IncomingMessage, { body, mostBodyBytes }: Endpoint): Promise<BodyReading> {
-  const example = Object.keys(body.shape).length === 0 ? '{}' : 'a JSON object';
+  const example = Object.keys(body().shape).length === 0 ? '{}' : 'a JSON object';
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/json') {
     return rejected(415, `send content-type: application/json, with ${example} as the body`);

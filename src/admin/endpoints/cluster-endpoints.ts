@@ -1,6 +1,7 @@
 // The cluster as its management API reports it, and the operations on it. One operation runs at a time.
 import { z } from 'zod';
 import type { ClusterControl, ClusterOperation, ControlReading } from '../../cluster/control.ts';
+import { memoized } from '../../model/once.ts';
 import type { OperationResult } from '../../documents/cluster-documents.ts';
 import { failure, json, type Answer } from '../answer.ts';
 import { get, post, type Endpoint } from '../endpoint.ts';
@@ -11,43 +12,55 @@ export interface ClusterEndpointOptions {
   readonly cluster: () => Promise<ClusterControl>;
 }
 
-const member = z.string().min(1);
-const configuration = z.record(z.string(), z.unknown());
 /** A dynamic configuration may be large: pg_hba has many lines. */
 const MOST_CONFIG_BYTES = 64 * 1024;
 const READ_MS = 30_000;
 /** A management API answers a switchover or a restart when it is done. */
 const OPERATION_MS = 15 * 60_000;
 
-const at = z.string().exactOptional().describe('ISO 8601 with offset. Absent: now.');
-const NOTHING = z.strictObject({});
-const ONE_MEMBER = z.strictObject({ member });
-const SWITCHOVER = z.strictObject({ leader: member, candidate: member.exactOptional(), scheduled_at: at });
-const FAILOVER = z.strictObject({ candidate: member, leader: member.exactOptional() });
-const RESTART = z.strictObject({
-  member,
-  restart_pending: z.literal(true).exactOptional().describe('Only if a restart is pending.'),
-  role: z.enum(['primary', 'replica']).exactOptional().describe('Only if the member has this role.'),
-  postgres_version: z.string().exactOptional().describe('Only below this version: 15.4'),
-  timeout: z.union([z.number(), z.string()]).exactOptional().describe('Seconds, or as PostgreSQL writes it: 30s'),
-  schedule: at,
-  order: z
-    .enum(['primary_first', 'standbys_first'])
-    .exactOptional()
-    .describe('Which members come first, where no member reports the values of a changed parameter.'),
-  any_order: z.literal(true).exactOptional().describe('Restart even if the order of the members matters.'),
+/** By the operation's name in its path. */
+const bodySchemas = memoized(() => {
+  const member = z.string().min(1);
+  const configuration = z.record(z.string(), z.unknown());
+  const at = z.string().exactOptional().describe('ISO 8601 with offset. Absent: now.');
+  const noFields = z.strictObject({});
+  const oneMember = z.strictObject({ member });
+  return {
+    switchover: z.strictObject({ leader: member, candidate: member.exactOptional(), scheduled_at: at }),
+    'cancel-switchover': noFields,
+    failover: z.strictObject({ candidate: member, leader: member.exactOptional() }),
+    restart: z.strictObject({
+      member,
+      restart_pending: z.literal(true).exactOptional().describe('Only if a restart is pending.'),
+      role: z.enum(['primary', 'replica']).exactOptional().describe('Only if the member has this role.'),
+      postgres_version: z.string().exactOptional().describe('Only below this version: 15.4'),
+      timeout: z.union([z.number(), z.string()]).exactOptional().describe('Seconds, or as PostgreSQL writes it: 30s'),
+      schedule: at,
+      order: z
+        .enum(['primary_first', 'standbys_first'])
+        .exactOptional()
+        .describe('Which members come first, where no member reports the values of a changed parameter.'),
+      any_order: z.literal(true).exactOptional().describe('Restart even if the order of the members matters.'),
+    }),
+    'cancel-restart': oneMember,
+    reload: oneMember,
+    reinitialize: z.strictObject({
+      member,
+      force: z.literal(true).exactOptional(),
+      from_leader: z.literal(true).exactOptional(),
+    }),
+    'patch-config': z.strictObject({ changes: configuration.describe('A null removes a key.') }),
+    'replace-config': z.strictObject({ config: configuration }),
+    pause: noFields,
+    resume: noFields,
+  };
 });
-const REINITIALIZE = z.strictObject({
-  member,
-  force: z.literal(true).exactOptional(),
-  from_leader: z.literal(true).exactOptional(),
-});
-const PATCH_CONFIG = z.strictObject({ changes: configuration.describe('A null removes a key.') });
-const REPLACE_CONFIG = z.strictObject({ config: configuration });
-
-const DRY_RUN = z.strictObject({
-  dry_run: z.enum(['true', 'false']).default('false').describe('true: answers with the request that would be sent.'),
-});
+type BodySchemas = ReturnType<typeof bodySchemas>;
+const querySchema = memoized(() =>
+  z.strictObject({
+    dry_run: z.enum(['true', 'false']).default('false').describe('true: answers with the request that would be sent.'),
+  }),
+);
 
 export function cluster({ cluster: control }: ClusterEndpointOptions): readonly Endpoint[] {
   return [...documents(control), ...operations(control)];
@@ -74,16 +87,15 @@ function documents(control: ClusterEndpointOptions['cluster']): readonly Endpoin
 }
 
 function operations(control: ClusterEndpointOptions['cluster']): readonly Endpoint[] {
-  const row = <Body extends z.ZodObject>(
-    name: string,
-    body: Body,
-    operationOf: (body: z.output<Body>) => ClusterOperation,
+  const row = <Name extends keyof BodySchemas>(
+    name: Name,
+    operationOf: (body: z.output<BodySchemas[Name]>) => ClusterOperation,
     mostBodyBytes?: number,
   ): Endpoint =>
     post({
       path: `/cluster/${name}`,
-      query: DRY_RUN,
-      body,
+      query: querySchema,
+      body: () => bodySchemas()[name],
       answerMs: OPERATION_MS,
       ...(mostBodyBytes === undefined ? {} : { mostBodyBytes }),
       isExclusive: (query) => query.dry_run === 'false',
@@ -95,17 +107,17 @@ function operations(control: ClusterEndpointOptions['cluster']): readonly Endpoi
       },
     });
   return [
-    row('switchover', SWITCHOVER, (body) => ({ kind: 'switchover', ...body })),
-    row('cancel-switchover', NOTHING, () => ({ kind: 'cancel_switchover' })),
-    row('failover', FAILOVER, (body) => ({ kind: 'failover', ...body })),
-    row('restart', RESTART, (body) => ({ kind: 'restart', ...body })),
-    row('cancel-restart', ONE_MEMBER, (body) => ({ kind: 'cancel_restart', ...body })),
-    row('reload', ONE_MEMBER, (body) => ({ kind: 'reload', ...body })),
-    row('reinitialize', REINITIALIZE, (body) => ({ kind: 'reinitialize', ...body })),
-    row('patch-config', PATCH_CONFIG, (body) => ({ kind: 'patch_config', ...body }), MOST_CONFIG_BYTES),
-    row('replace-config', REPLACE_CONFIG, (body) => ({ kind: 'replace_config', ...body }), MOST_CONFIG_BYTES),
-    row('pause', NOTHING, () => ({ kind: 'pause' })),
-    row('resume', NOTHING, () => ({ kind: 'resume' })),
+    row('switchover', (body) => ({ kind: 'switchover', ...body })),
+    row('cancel-switchover', () => ({ kind: 'cancel_switchover' })),
+    row('failover', (body) => ({ kind: 'failover', ...body })),
+    row('restart', (body) => ({ kind: 'restart', ...body })),
+    row('cancel-restart', (body) => ({ kind: 'cancel_restart', ...body })),
+    row('reload', (body) => ({ kind: 'reload', ...body })),
+    row('reinitialize', (body) => ({ kind: 'reinitialize', ...body })),
+    row('patch-config', (body) => ({ kind: 'patch_config', ...body }), MOST_CONFIG_BYTES),
+    row('replace-config', (body) => ({ kind: 'replace_config', ...body }), MOST_CONFIG_BYTES),
+    row('pause', () => ({ kind: 'pause' })),
+    row('resume', () => ({ kind: 'resume' })),
   ];
 }
 

@@ -1,7 +1,7 @@
 // The documents about this Pointsman: metrics, status, one pool of it, the last hour, and the configuration in effect.
 import { unknownName } from '../../config/closest.ts';
 import { compactJson, failure, json, type Answer } from '../answer.ts';
-import { ANY_QUERY, get, type Endpoint } from '../endpoint.ts';
+import { anyQuery, get, type Endpoint } from '../endpoint.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import type { SamplesDocument } from '../../documents/samples-document.ts';
 import type { StatusDocument } from '../../documents/status-document.ts';
@@ -32,7 +32,7 @@ export function documents(options: DocumentsOptions): readonly Endpoint[] {
   const timeline = oneAtATime(async () => json(200, await Promise.resolve(options.timeline())));
   const type = options.metricsContentType ?? PROMETHEUS;
   return [
-    get({ path: '/metrics', query: ANY_QUERY, answer: async () => ({ status: 200, type, body: await metrics() }) }),
+    get({ path: '/metrics', query: anyQuery, answer: async () => ({ status: 200, type, body: await metrics() }) }),
     get({ path: '/status', answer: async () => (await status()).answer }),
     get({ path: '/samples', answer: samples }),
     get({ path: '/pools/NAME', answer: async ({ parameters }) => poolOf((await status()).document, parameters.name) }),

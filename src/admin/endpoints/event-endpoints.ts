@@ -1,6 +1,7 @@
 // The recent events, as a stream that continues by id, or as a list.
 import { z } from 'zod';
 import { unknownName } from '../../config/closest.ts';
+import { memoized } from '../../model/once.ts';
 import { API_VERSION, failure, json } from '../answer.ts';
 import { get, type Endpoint } from '../endpoint.ts';
 import type { LiveStatus } from '../live-status.ts';
@@ -18,28 +19,33 @@ export interface EventEndpointOptions {
 const LEVELS = ['info', 'warn', 'error'] as const;
 const LIMIT = 100;
 
-const QUERY = z.strictObject({
-  after: z.string().optional().describe('The id of the last event that the reader has. Last-Event-ID goes before it.'),
-  limit: z.coerce.number().int().min(0).max(1024).default(LIMIT).describe('At most so many events that were before.'),
-  pool: z.string().optional().describe('Only events of this pool.'),
-  member: z.string().optional().describe('Only events that name this member.'),
-  event: z
-    .string()
-    .transform((names) => names.split(',').map((name) => name.trim()))
-    .optional()
-    .describe('Only these events, separated by commas: route_changed,members_changed'),
-  level: z.enum(LEVELS).default('info').describe('Only events of this level and above.'),
-  status: z.literal('1').optional().describe('1: also the document of GET /status, at each change and each second.'),
-  format: z.enum(['stream', 'json']).optional().describe('Default: by the header Accept, else stream.'),
-});
+const querySchema = memoized(() =>
+  z.strictObject({
+    after: z
+      .string()
+      .optional()
+      .describe('The id of the last event that the reader has. Last-Event-ID goes before it.'),
+    limit: z.coerce.number().int().min(0).max(1024).default(LIMIT).describe('At most so many events that were before.'),
+    pool: z.string().optional().describe('Only events of this pool.'),
+    member: z.string().optional().describe('Only events that name this member.'),
+    event: z
+      .string()
+      .transform((names) => names.split(',').map((name) => name.trim()))
+      .optional()
+      .describe('Only these events, separated by commas: route_changed,members_changed'),
+    level: z.enum(LEVELS).default('info').describe('Only events of this level and above.'),
+    status: z.literal('1').optional().describe('1: also the document of GET /status, at each change and each second.'),
+    format: z.enum(['stream', 'json']).optional().describe('Default: by the header Accept, else stream.'),
+  }),
+);
 
-type Query = z.output<typeof QUERY> & { readonly isOperator: boolean };
+type Query = z.output<ReturnType<typeof querySchema>> & { readonly isOperator: boolean };
 
 export function events({ events: recent, liveStatus, eventNames }: EventEndpointOptions): readonly Endpoint[] {
   return [
     get({
       path: '/events',
-      query: QUERY,
+      query: querySchema,
       answer({ query: asked, headers, isOperator }) {
         const query = { ...asked, isOperator };
         const unknown = query.event?.find((name) => !eventNames.includes(name));

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { FlightRecorder } from '../../incidents/recorder.ts';
 import type { IncidentEntry } from '../../incidents/schema.ts';
+import { memoized } from '../../model/once.ts';
 import { failure, json, text, type Answer } from '../answer.ts';
 import { get, type Call, type Endpoint } from '../endpoint.ts';
 import type { IncidentListDocument } from '../../documents/incident-list.ts';
@@ -13,20 +14,22 @@ export interface IncidentEndpointOptions {
 /** Stands for the id of the newest incident. */
 const LATEST = 'latest';
 
-const QUERY = z.strictObject({
-  format: z.enum(['json', 'text']).optional().describe('Default: by the header Accept, else json.'),
-  redact: z
-    .enum(['on', 'off'])
-    .default('on')
-    .describe('off: with the addresses, users, databases and applications of clients. It needs the token.'),
-});
+const querySchema = memoized(() =>
+  z.strictObject({
+    format: z.enum(['json', 'text']).optional().describe('Default: by the header Accept, else json.'),
+    redact: z
+      .enum(['on', 'off'])
+      .default('on')
+      .describe('off: with the addresses, users, databases and applications of clients. It needs the token.'),
+  }),
+);
 
-type IncidentCall = Call<'/incidents/ID', z.output<typeof QUERY>>;
+type IncidentCall = Call<'/incidents/ID', z.output<ReturnType<typeof querySchema>>>;
 
 export function incidents({ incidents: kept }: IncidentEndpointOptions): readonly Endpoint[] {
   return [
     get({ path: '/incidents', answer: () => json(200, listOf(kept)) }),
-    get({ path: '/incidents/ID', query: QUERY, answer: (call) => oneOf(kept, call) }),
+    get({ path: '/incidents/ID', query: querySchema, answer: (call) => oneOf(kept, call) }),
   ];
 }
 

@@ -2,7 +2,7 @@
 // of its paths leave them out, and other programs get at `/` the same answer as at any unknown path.
 import type { IncomingHttpHeaders } from 'node:http';
 import { failure, text, type Answer } from '../answer.ts';
-import { ANY_QUERY, get, type Endpoint } from '../endpoint.ts';
+import { anyQuery, get, type Endpoint } from '../endpoint.ts';
 import { readFile, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 
@@ -41,7 +41,7 @@ export function pageEndpoints({ pageDirectory }: PageOptions): readonly Endpoint
   return [
     get({
       path: '/',
-      query: ANY_QUERY,
+      query: anyQuery,
       async answer({ headers }) {
         const page = await files();
         return page === undefined ? text(503, NOT_BUILT) : fileAnswer(page.document, headers, 'no-cache', 'accept, ');
@@ -49,7 +49,7 @@ export function pageEndpoints({ pageDirectory }: PageOptions): readonly Endpoint
     }),
     get({
       path: '/page/FILE',
-      query: ANY_QUERY,
+      query: anyQuery,
       async answer({ parameters, headers }) {
         const file = (await files())?.others.get(parameters.file);
         return file === undefined

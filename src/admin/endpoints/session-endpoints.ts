@@ -5,6 +5,7 @@ import { unknownName } from '../../config/closest.ts';
 import type { Instant } from '../../model/instant.ts';
 import { formatLsn } from '../../model/lsn.ts';
 import type { MemberName } from '../../model/member.ts';
+import { memoized } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { SESSION_SORTS } from '../../reports/session-list.ts';
 import type {
@@ -49,44 +50,48 @@ const MOVE_MS = 60_000;
 export const MOST_SESSIONS = 1000;
 const [FIRST_STATE, ...MORE_STATES] = SESSION_STATES.filter((state) => state !== 'closed');
 
-const QUERY = z.strictObject({
-  id: z.coerce.number().int().min(0).optional().describe('Only this session.'),
-  pool: z.string().optional().describe('Only sessions of this pool.'),
-  member: z
-    .string()
-    .optional()
-    .describe('Only sessions on this member, on their way to it, or parked since they left it.'),
-  client: z.string().optional().describe('Only this client: an address, or an address with its port.'),
-  state: z
-    .enum([FIRST_STATE ?? 'startup', ...MORE_STATES])
-    .optional()
-    .describe('Only sessions in this state.'),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MOST_SESSIONS)
-    .default(LIMIT)
-    .describe('At most so many sessions, the first by `sort`.'),
-  sort: z
-    .enum(SESSION_SORTS)
-    .optional()
-    .describe('The largest first: age (default), since (time in the state), held, in, out, or bytes (in and out).'),
-});
+const querySchema = memoized(() =>
+  z.strictObject({
+    id: z.coerce.number().int().min(0).optional().describe('Only this session.'),
+    pool: z.string().optional().describe('Only sessions of this pool.'),
+    member: z
+      .string()
+      .optional()
+      .describe('Only sessions on this member, on their way to it, or parked since they left it.'),
+    client: z.string().optional().describe('Only this client: an address, or an address with its port.'),
+    state: z
+      .enum([FIRST_STATE ?? 'startup', ...MORE_STATES])
+      .optional()
+      .describe('Only sessions in this state.'),
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(MOST_SESSIONS)
+      .default(LIMIT)
+      .describe('At most so many sessions, the first by `sort`.'),
+    sort: z
+      .enum(SESSION_SORTS)
+      .optional()
+      .describe('The largest first: age (default), since (time in the state), held, in, out, or bytes (in and out).'),
+  }),
+);
 
-const MOVE = z.strictObject({
-  abort: z
-    .boolean()
-    .optional()
-    .describe('Roll a transaction back that is still open after `moves.wait`; its client reads SQLSTATE 40001.'),
-});
+const moveSchema = memoized(() =>
+  z.strictObject({
+    abort: z
+      .boolean()
+      .optional()
+      .describe('Roll a transaction back that is still open after `moves.wait`; its client reads SQLSTATE 40001.'),
+  }),
+);
 
 export function sessions({ sessions: parts }: SessionEndpointOptions): readonly Endpoint[] {
   return [
     get({
       path: '/sessions',
       needsToken: true,
-      query: QUERY,
+      query: querySchema,
       answer: async ({ query }) => {
         const list = await parts.list(query);
         const unknown = list.total === 0 ? whyUnknown(query, parts) : undefined;
@@ -100,7 +105,7 @@ export function sessions({ sessions: parts }: SessionEndpointOptions): readonly 
     }),
     post({
       path: '/sessions/ID/move',
-      body: MOVE,
+      body: moveSchema,
       answerMs: MOVE_MS,
       answer({ parameters: { id }, body: { abort } }) {
         const asked = () => parts.move(Number(id), abort === true);

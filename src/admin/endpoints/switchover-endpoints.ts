@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { CancelResult, LongOperations, OperationStart } from '../../cluster/long-operations.ts';
 import type { HeldSwitchoverRequest } from '../../cluster/switchover/plan.ts';
+import { memoized } from '../../model/once.ts';
 import { failure, json, type Answer } from '../answer.ts';
 import { get, post, type Endpoint } from '../endpoint.ts';
 
@@ -12,7 +13,7 @@ export interface SwitchoversOptions {
   };
 }
 
-const TO = z.string().min(1).optional().describe('The next primary. Default: the cluster chooses.');
+const to = () => z.string().min(1).optional().describe('The next primary. Default: the cluster chooses.');
 const TRANSACTION_MS = { default: 10_000, most: 3_600_000 };
 const TRANSACTION = 'How long running transactions may take before they are cut. Milliseconds.';
 
@@ -21,22 +22,26 @@ const transaction = (ms: z.ZodNumber | z.ZodCoercedNumber) =>
 
 const FLEET = 'The cluster schedules it, so that each Pointsman takes part. Default: the setting fleet.';
 
-const QUERY = z.strictObject({
-  to: TO,
-  transaction_timeout_ms: transaction(z.coerce.number()),
-  fleet: z.enum(['true', 'false']).optional().describe(FLEET),
-});
-const BODY = z.strictObject({
-  to: TO,
-  transaction_timeout_ms: transaction(z.number()),
-  fleet: z.boolean().optional().describe(FLEET),
-});
+const querySchema = memoized(() =>
+  z.strictObject({
+    to: to(),
+    transaction_timeout_ms: transaction(z.coerce.number()),
+    fleet: z.enum(['true', 'false']).optional().describe(FLEET),
+  }),
+);
+const bodySchema = memoized(() =>
+  z.strictObject({
+    to: to(),
+    transaction_timeout_ms: transaction(z.number()),
+    fleet: z.boolean().optional().describe(FLEET),
+  }),
+);
 
 export function switchover({ switchovers }: SwitchoversOptions): readonly Endpoint[] {
   return [
     get({
       path: '/switchover',
-      query: QUERY,
+      query: querySchema,
       answer: async ({ query }) =>
         json(200, await switchovers.plan(requested({ ...query, fleet: flagOf(query.fleet) }))),
     }),
@@ -50,7 +55,7 @@ export function switchover({ switchovers }: SwitchoversOptions): readonly Endpoi
     }),
     post({
       path: '/switchover',
-      body: BODY,
+      body: bodySchema,
       answer: async ({ body }) => started(await switchovers.start(requested(body))),
     }),
     post({
@@ -64,7 +69,11 @@ function flagOf(text: 'true' | 'false' | undefined): boolean | undefined {
   return text === undefined ? undefined : text === 'true';
 }
 
-function requested({ to, transaction_timeout_ms, fleet }: z.output<typeof BODY>): HeldSwitchoverRequest {
+function requested({
+  to,
+  transaction_timeout_ms,
+  fleet,
+}: z.output<ReturnType<typeof bodySchema>>): HeldSwitchoverRequest {
   return { to, transactionMs: transaction_timeout_ms, fleet };
 }
 

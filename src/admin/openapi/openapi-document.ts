@@ -37,14 +37,14 @@ function operationOf({ method, path, access, query, body }: Endpoint): Json {
   const inPath = [...path.matchAll(/[A-Z]+/g)].map(([name]) =>
     parameter(name.toLowerCase(), 'path', true, { type: 'string' }),
   );
-  const parameters = [...inPath, ...queryParameters(query)];
+  const parameters = [...inPath, ...queryParameters(query())];
   const needsToken = access === 'operation' || access === 'private';
   return {
     summary: described.summary,
     operationId: idOf(method, path),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(method === 'POST'
-      ? { requestBody: { content: { 'application/json': { schema: jsonSchema(body, 'input') } } } }
+      ? { requestBody: { content: { 'application/json': { schema: jsonSchema(body(), 'input') } } } }
       : {}),
     responses: responsesOf(described, access, method),
     ...(needsToken ? { security: [{ token: [] }] } : {}),

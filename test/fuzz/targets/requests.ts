@@ -62,8 +62,8 @@ export const requests: FuzzTarget = {
   ].map((text) => Buffer.from(text)),
   words: [
     ...ENDPOINTS.flatMap(({ query, body }) => [
-      ...Object.keys(query.shape).map((key) => `&${key}=`),
-      ...Object.keys(body.shape).map((key) => `"${key}":`),
+      ...Object.keys(query().shape).map((key) => `&${key}=`),
+      ...Object.keys(body().shape).map((key) => `"${key}":`),
     ]),
     '%2e%2e/',
     '%00',

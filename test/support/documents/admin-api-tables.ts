@@ -20,7 +20,7 @@ export function adminApiTables(endpoints: readonly Endpoint[]): string {
 function rowOf({ method, path, query, body, access }: Endpoint): string {
   const described = DESCRIBED[`${method} ${path}`];
   const token = access === 'private' ? ' Needs the token.' : '';
-  const input = [...namesIn(query, '?'), ...namesIn(method === 'POST' ? body : undefined, '')].join(', ');
+  const input = [...namesIn(query(), '?'), ...namesIn(method === 'POST' ? body() : undefined, '')].join(', ');
   return `| \`${method} ${path}\` | ${input} | ${described?.summary ?? ''}${token} |`;
 }
 

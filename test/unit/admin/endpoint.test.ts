@@ -9,12 +9,12 @@ import { find } from '../../../src/admin/router.ts';
 
 const move = post({
   path: '/move/NAME',
-  body: z.strictObject({ candidate: z.string(), timeout: z.int().positive().optional() }),
+  body: () => z.strictObject({ candidate: z.string(), timeout: z.int().positive().optional() }),
   answer: ({ parameters, body }) => json(200, { name: parameters.name, ...body }),
 });
 const list = get({
   path: '/move/list',
-  query: z.strictObject({ limit: z.coerce.number().int().min(1).max(100).default(10) }),
+  query: () => z.strictObject({ limit: z.coerce.number().int().min(1).max(100).default(10) }),
   answer: ({ query }) => json(200, query),
 });
 const ROWS = [list, move];
