@@ -2,7 +2,8 @@
 import { staysText } from '../core/pin-words.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import type { OperationEvent, ReportedEvent } from '../reports/events.ts';
+import type { ReportedEvent } from '../reports/events.ts';
+import type { OperationEvent } from '../reports/operation-events.ts';
 import type { PreflightEvent } from '../reports/move-events.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { OperationDocument, PlanOfPrimary } from '../documents/switchover-document.ts';

@@ -1,5 +1,5 @@
 // Reports a change of a source of contact points: other addresses, a failure, a recovery.
-import type { ContactSourceEvent } from '../reports/events.ts';
+import type { ContactSourceEvent } from '../reports/monitor-events.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { ContactSource } from '../model/cluster-config.ts';

@@ -1,7 +1,7 @@
 // The answers about the switchover that holds clients.
 import { z } from 'zod';
 import { PIN_REASONS } from '../model/moves.ts';
-import { OPERATION_OUTCOMES } from '../reports/events.ts';
+import { OPERATION_OUTCOMES } from '../reports/operation-events.ts';
 import { failure } from './action-answers.ts';
 import { clusterReport } from './cluster-documents.ts';
 import { count, list, time } from './document-parts.ts';

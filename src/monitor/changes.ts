@@ -2,7 +2,7 @@
 import { describeStanding } from '../core/describe.ts';
 import { isSameAddress, type MemberName } from '../model/member.ts';
 import type { MemberStatus } from '../model/member-status.ts';
-import type { MonitorEvent } from '../reports/events.ts';
+import type { MonitorEvent } from '../reports/monitor-events.ts';
 import type { Observation, ProbeObservation } from '../model/observation.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
 import type { Route, RoutingTable, Target } from '../core/routing-table.ts';

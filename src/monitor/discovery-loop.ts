@@ -1,7 +1,7 @@
 // When to read the /cluster document: every 10 s, each second while a scheduled switchover is due, after a change of a
 // route, on request, and to vouch for a silent primary. Never at the probe rate and never for liveness: each read costs
 // the member a read of its configuration store.
-import type { MonitorEvent } from '../reports/events.ts';
+import type { MonitorEvent } from '../reports/monitor-events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { ListFailure, MemberList, Observation, ScheduledSwitchover } from '../model/observation.ts';

@@ -1,6 +1,6 @@
 // The options of a monitor.
 import type { Action } from '../core/actions.ts';
-import type { MonitorEvent } from '../reports/events.ts';
+import type { MonitorEvent } from '../reports/monitor-events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { Probe } from '../model/observation.ts';
 import type { RoutingPolicy } from '../model/policy.ts';

@@ -7,7 +7,7 @@ import { isVanishing } from '../core/vanished.ts';
 import type { Check } from '../model/check.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import type { MonitorEvent } from '../reports/events.ts';
+import type { MonitorEvent } from '../reports/monitor-events.ts';
 import type { DecisionFacts } from './decider.ts';
 import { ImminentPrimary } from './imminent-primary.ts';
 import type { ProbePolicy } from '../model/policy.ts';

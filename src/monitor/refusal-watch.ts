@@ -1,6 +1,6 @@
 // Watches for refused primaries. Reports a new refusal, and requests other members' documents while the refusal lasts.
 import { describeRefusal, refusalEnds } from '../core/describe.ts';
-import type { MonitorEvent } from '../reports/events.ts';
+import type { MonitorEvent } from '../reports/monitor-events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { ProbePolicy } from '../model/policy.ts';

@@ -2,18 +2,18 @@
 // a log line. Ids are plain numbers, addresses plain text.
 import type { BranchIdentity, BranchListEvent } from '../model/branch.ts';
 import type { CloseReason } from '../model/close-reason.ts';
-import type { MemberName, MemberRefusal } from '../model/member.ts';
+import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { HoldCause, Route } from '../core/routing-table.ts';
-import type { Standing } from '../core/standing.ts';
+import type { HoldCause } from '../core/routing-table.ts';
 import { BRANCH_EVENT_CLASSES, type BranchSessionEvent } from './branch-events.ts';
 import type { EventClass, OfSession } from './event-parts.ts';
 import { LOGIN_EVENT_CLASSES, type LoginEvent } from './login-events.ts';
+import { MONITOR_EVENT_CLASSES, type MonitorEvent } from './monitor-events.ts';
 import { MOVE_EVENT_CLASSES, type MoveEvent } from './move-events.ts';
+import { OPERATION_EVENT_CLASSES, type OperationEvent } from './operation-events.ts';
 import { POSITION_EVENT_CLASSES, type PositionEvent } from './position-events.ts';
 import { READ_EVENT_CLASSES, type ReadEvent } from './read-events.ts';
 import type { SessionTls } from './session-list.ts';
-import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
 
 /**
  * The version of the events and their fields in the log, in `GET /events` and in incidents. It increases when a field
@@ -111,93 +111,6 @@ export type ProxyEvent =
   /** The changed files cannot be used. Clients get the old certificate. */
   | { readonly kind: 'certificate_refused'; readonly why: string };
 
-/** The contact points that a name or a directory gives have changed. */
-export interface ContactSourceEvent {
-  readonly kind: 'contact_source_changed';
-  /** As the operator wrote it. */
-  readonly source: string;
-  /** `10.0.0.1:8008` */
-  readonly contactPoints: readonly string[];
-  /** Present while lookups fail. `forMs`: since the last success. Absent when there was none. */
-  readonly failing?: { readonly why: string; readonly forMs?: number };
-}
-
-export type MonitorEvent =
-  | {
-      readonly kind: 'probe_finished';
-      readonly member: MemberName;
-      readonly check: string;
-      /** `yes`, `no`, `refused`, or the failure's cause. */
-      readonly outcome: string;
-      readonly detail: string | undefined;
-      readonly durationMs: number;
-    }
-  /** The report that a member gives of itself has changed. Undefined: not reported. */
-  | {
-      readonly kind: 'member_reported';
-      readonly member: MemberName;
-      readonly role: string | undefined;
-      readonly state: string | undefined;
-      readonly timeline: number | undefined;
-      /** It reports that no member holds the leader lock. */
-      readonly isUnlocked: boolean;
-      /** For how long its reports have had the same time of its last contact with the store of the leader lock. */
-      readonly storeUnseenMs: number | undefined;
-    }
-  | {
-      readonly kind: 'discovery_finished';
-      readonly source: string | undefined;
-      readonly detail: string | undefined;
-      readonly members: number;
-      readonly durationMs: number;
-    }
-  /** The list of listed members that are not used has changed. */
-  | { readonly kind: 'members_refused'; readonly refused: readonly MemberRefusal[] }
-  | {
-      readonly kind: 'members_changed';
-      readonly added: readonly MemberName[];
-      readonly removed: readonly MemberName[];
-    }
-  | { readonly kind: 'route_changed'; readonly pool: PoolName; readonly from: Route | undefined; readonly to: Route }
-  | {
-      readonly kind: 'standing_changed';
-      readonly pool: PoolName;
-      readonly member: MemberName;
-      readonly from: Standing | undefined;
-      readonly to: Standing;
-      /** The sentence of describe.ts. */
-      readonly text: string;
-    }
-  /** A member answers as the primary and is refused, while there is no other primary. */
-  | {
-      readonly kind: 'primary_refused';
-      readonly member: MemberName;
-      readonly refusal: RefusalKind;
-      /** The sentence of describe.ts. */
-      readonly text: string;
-    }
-  /** A refused primary is accepted from now on. */
-  | {
-      readonly kind: 'primary_accepted';
-      readonly member: MemberName;
-      readonly refusal: RefusalKind;
-      readonly by: Acceptance['by'];
-      /** `timeline 5 instead of timeline 6` */
-      readonly detail: string;
-    }
-  /** By the operator. */
-  | { readonly kind: 'member_drained'; readonly member: MemberName }
-  | { readonly kind: 'member_resumed'; readonly member: MemberName }
-  /** Its server reports in_hot_standby, while its API proves that it is the primary: sessions go on. */
-  | { readonly kind: 'standby_report_stale'; readonly member: MemberName }
-  /**
-   * An operator or a callback asked for a refresh. `isMerged`: it came too soon after another one and was merged with
-   * it.
-   */
-  | { readonly kind: 'refresh_requested'; readonly isMerged: boolean }
-  | ContactSourceEvent
-  | { readonly kind: 'urgent_probing'; readonly on: boolean; readonly triggers: readonly string[] };
-
 /** The configuration was read again. */
 export type ReloadEvent =
   | {
@@ -223,50 +136,6 @@ export type WorkerEvent =
       readonly sessions: number;
       /** Undefined: the program ends, so the worker is not replaced. */
       readonly replacedInMs: number | undefined;
-    };
-
-/**
- * `refused`: nothing was changed. `failed`: the primary did not change. `unknown`: the request was sent, and the result
- * was not seen in time. `cancelled`: by the operator, a reload or the shutdown.
- */
-export const OPERATION_OUTCOMES = ['done', 'refused', 'failed', 'cancelled', 'unknown'] as const;
-export type OperationOutcome = (typeof OPERATION_OUTCOMES)[number];
-
-/** About an operation that takes a while. `operation`: its id. */
-export type OperationEvent =
-  | {
-      readonly kind: 'operation_started';
-      readonly operation: string;
-      readonly what: 'switchover';
-      /** Undefined: the cluster chooses the next primary. */
-      readonly to: MemberName | undefined;
-    }
-  /** A phase begins. `before`: the phase that ended. */
-  | {
-      readonly kind: 'operation_phase';
-      readonly operation: string;
-      readonly what: 'switchover';
-      readonly phase: string;
-      readonly before?: string;
-      readonly beforeMs?: number;
-    }
-  | {
-      readonly kind: 'operation_ended';
-      readonly operation: string;
-      readonly what: 'switchover';
-      readonly outcome: OperationOutcome;
-      readonly why: string;
-      readonly durationMs: number;
-      /** In which it was decided. */
-      readonly phase: string;
-      readonly from: MemberName | undefined;
-      /** The primary at the end. */
-      readonly primary: MemberName | undefined;
-      /** Clients that waited; sessions that ended between two transactions, that were cut, and that were moved. */
-      readonly held: number;
-      readonly ended: number;
-      readonly cut: number;
-      readonly moved: number;
     };
 
 /** Whether an operator, or a schedule of the cluster, wanted it: history/planned-or-not.ts decides. */
@@ -312,7 +181,9 @@ export type EventOf<Kind extends EventKind> = Extract<ReportedEvent, { readonly 
 export const EVENT_CLASSES: Readonly<Record<EventKind, EventClass>> = {
   ...BRANCH_EVENT_CLASSES,
   ...LOGIN_EVENT_CLASSES,
+  ...MONITOR_EVENT_CLASSES,
   ...MOVE_EVENT_CLASSES,
+  ...OPERATION_EVENT_CLASSES,
   ...POSITION_EVENT_CLASSES,
   ...READ_EVENT_CLASSES,
   client_accepted: 'detail',
@@ -327,28 +198,10 @@ export const EVENT_CLASSES: Readonly<Record<EventKind, EventClass>> = {
   unexpected_fault: 'story',
   certificate_loaded: 'notice',
   certificate_refused: 'notice',
-  probe_finished: 'evidence',
-  member_reported: 'evidence',
-  discovery_finished: 'story',
-  members_refused: 'story',
-  members_changed: 'story',
-  route_changed: 'story',
-  standing_changed: 'story',
-  primary_refused: 'story',
-  primary_accepted: 'story',
-  member_drained: 'story',
-  member_resumed: 'story',
-  standby_report_stale: 'story',
-  refresh_requested: 'story',
-  contact_source_changed: 'story',
-  urgent_probing: 'notice',
   config_reloaded: 'story',
   config_reload_failed: 'story',
   worker_started: 'story',
   worker_ended: 'story',
-  operation_started: 'story',
-  operation_phase: 'story',
-  operation_ended: 'story',
   // It is made of the findings of an incident.
   outage_summary: 'notice',
 };

@@ -4,7 +4,8 @@
 import { LOGIN_RESULTS, LOGIN_WAYS } from '../model/logins.ts';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import { TLS_FAULTS } from '../model/tls-fault.ts';
-import { HOLD_OUTCOMES, OPERATION_OUTCOMES, type CancelKeyKnowledge } from '../reports/events.ts';
+import { HOLD_OUTCOMES, type CancelKeyKnowledge } from '../reports/events.ts';
+import { OPERATION_OUTCOMES } from '../reports/operation-events.ts';
 import { REFUSAL_LABELS, refusalLabel } from '../core/refusal-words.ts';
 import { REFUSAL_KINDS, type Acceptance } from '../core/snapshot.ts';
 import { ofEvents, type EventMetric } from './event-totals.ts';

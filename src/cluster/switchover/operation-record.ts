@@ -3,7 +3,8 @@
 import { openPrimary } from '../../core/primary-pools.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { OperationOutcome, ReportedEvent } from '../../reports/events.ts';
+import type { ReportedEvent } from '../../reports/events.ts';
+import type { OperationOutcome } from '../../reports/operation-events.ts';
 import type { ClusterReport } from '../../documents/cluster-documents.ts';
 import type { OperationDocument } from '../../documents/switchover-document.ts';
 import { ChangeWaiter } from './change-waiter.ts';

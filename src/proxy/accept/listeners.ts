@@ -1,17 +1,16 @@
 // The listening sockets, bound here or inherited (systemd's socket activation): all of them or none, at the start and
 // when a reload changes them. A fault of one connection never stops the accepting. Limits are admission's matter, and
 // never those of server.maxConnections, which closes without an answer.
-import { createServer, type BlockList, type ListenOptions, type Server } from 'node:net';
+import { createServer, type BlockList } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isIn, networks, normalizeAddress } from '../../discovery/never-contacted.ts';
 import { isSameAddress, type Address } from '../../model/member.ts';
 import type { ListenerPolicy, PoolName } from '../../model/policy.ts';
 import type { CreateServer, InheritedSocket } from '../options.ts';
-import { PlainSocket } from '../plain/plain-socket.ts';
-import { SOCKET_OPTIONS, ignoreErrors, markLocal, type ProxySocket } from '../socket.ts';
+import { SOCKET_OPTIONS, type ProxySocket } from '../socket.ts';
 import { isUnixSocket } from '../../model/unix-socket.ts';
 import { explainAdoption, explainBind, explainUnknownSocket } from './bind-failure.ts';
-import { SocketFile } from './socket-file.ts';
+import { BACKLOG, ListeningSocket, openFile } from './listening-socket.ts';
 
 export interface BoundListener {
   readonly pool: PoolName;
@@ -66,12 +65,8 @@ interface Listener {
   readonly socket: ListeningSocket;
 }
 
-/** Connections that the kernel completes for us while we are busy: a reconnect storm is one burst. */
-const BACKLOG = 1024;
 /** More turns of the event loop than a full queue needs if each turn takes one connection. */
 const MAX_TURNS = 2 * BACKLOG;
-/** As PostgreSQL: the server's own rules decide about a login. */
-const USUAL_MODE = 0o777;
 
 export class Listeners {
   readonly #options: ListenersOptions;
@@ -167,7 +162,7 @@ export class Listeners {
     const { address, reusePort = false } = policy;
     const { host, port } = address;
     const { isShared = false, own: elsewhere = () => [], createServer: make = createServer } = this.#options;
-    const options = { host, port, reusePort: reusePort || isShared, backlog: BACKLOG };
+    const options = { host, port, reusePort: reusePort || isShared };
     const socket = isUnixSocket(address)
       ? await openFile(policy)
       : await ListeningSocket.open(make(SOCKET_OPTIONS), options, host);
@@ -178,7 +173,7 @@ export class Listeners {
   }
 
   async #adopt(inherited: InheritedSocket, wanted: readonly ListenerPolicy[]): Promise<Listener | string> {
-    const socket = await ListeningSocket.open(createServer(SOCKET_OPTIONS), { fd: inherited.fd, backlog: BACKLOG });
+    const socket = await ListeningSocket.open(createServer(SOCKET_OPTIONS), { fd: inherited.fd });
     if (socket instanceof Error) return explainAdoption(inherited, socket);
     const policy = wanted.find(({ address }) => isSameAddress(address, socket.address));
     if (policy !== undefined) return this.#listener(policy, socket);
@@ -205,96 +200,6 @@ export class Listeners {
       this.#options.onConnection(bound(listener), client, isProxy(listener, client));
     });
   }
-}
-
-/** Keeps the clients that connect before they are served. */
-class ListeningSocket {
-  /** The port is the real one; of an inherited socket the host too. */
-  readonly address: Address;
-  readonly #file: SocketFile | undefined;
-  readonly #server: Server;
-  readonly #early: ProxySocket[] = [];
-  #onClient: ((client: ProxySocket) => void) | undefined;
-
-  private constructor(server: Server, address: Address, file?: SocketFile) {
-    this.#server = server;
-    this.address = address;
-    this.#file = file;
-    server.on('connection', (client) => this.#accepted(client));
-  }
-
-  /**
-   * `host`: as configured; undefined takes the one that is bound. Other holders of an inherited socket go on listening.
-   */
-  static open(
-    server: Server,
-    options: ListenOptions | { fd: number; backlog: number },
-    host?: string,
-    unix?: { readonly address: Address; readonly file: SocketFile },
-  ): Promise<ListeningSocket | NodeJS.ErrnoException> {
-    return new Promise((resolve) => {
-      server.once('error', resolve);
-      server.listen(options, () => {
-        server.off('error', resolve);
-        if (unix !== undefined) return resolve(new ListeningSocket(server, unix.address, unix.file));
-        const at = server.address();
-        if (at !== null && typeof at === 'object') {
-          return resolve(new ListeningSocket(server, { host: host ?? at.address, port: at.port }));
-        }
-        server.close();
-        return resolve(new Error('is no TCP port: Pointsman makes the files of Unix sockets itself'));
-      });
-    });
-  }
-
-  onError(run: (error: Error) => void): void {
-    this.#server.on('error', run);
-  }
-
-  /** Clients find a Unix socket from now on. Returns why they do not. */
-  publish(): Error | undefined {
-    try {
-      this.#file?.publish();
-      return undefined;
-    } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
-    }
-  }
-
-  /** The clients that waited come first, synchronously. Call once. */
-  acceptWith(arePlain: boolean, onClient: (client: ProxySocket) => void): void {
-    this.#onClient = onClient;
-    if (arePlain && this.#file === undefined) PlainSocket.acceptAt(this.#server, onClient);
-    for (const client of this.#early.splice(0)) if (!client.destroyed) onClient(client);
-  }
-
-  /** Ends the clients that wait. */
-  close(): void {
-    this.#file?.remove();
-    this.#server.close();
-    for (const client of this.#early.splice(0)) client.destroy();
-  }
-
-  #accepted(client: ProxySocket): void {
-    if (this.#file !== undefined) markLocal(client);
-    if (this.#onClient !== undefined) return this.#onClient(client);
-    ignoreErrors(client);
-    this.#early.push(client);
-    return undefined;
-  }
-}
-
-async function openFile({ address, reusePort, unixSocketMode }: ListenerPolicy) {
-  const file = new SocketFile(address, unixSocketMode ?? USUAL_MODE);
-  const problem = await file.clear(reusePort === true);
-  if (problem !== undefined) return problem;
-  const server = createServer(SOCKET_OPTIONS);
-  const at = { path: file.temporary, backlog: BACKLOG };
-  const socket = await ListeningSocket.open(server, at, undefined, { address, file });
-  const unprotected = socket instanceof Error ? undefined : file.protect();
-  if (unprotected === undefined || socket instanceof Error) return socket;
-  socket.close();
-  return unprotected;
 }
 
 function settings(policy: ListenerPolicy): Pick<Listener, 'policy' | 'proxies'> {

@@ -1,7 +1,7 @@
 // A monitor over members that a test scripts: a function gives the answers of each API, time is a ManualClock's, and
 // every report of the monitor is kept.
 import type { Action } from '../../../src/core/actions.ts';
-import type { MonitorEvent } from '../../../src/reports/events.ts';
+import type { MonitorEvent } from '../../../src/reports/monitor-events.ts';
 import type { Member, MemberName, MemberRefusal } from '../../../src/model/member.ts';
 import type { ListFailure, MemberList, ProbeOutcome } from '../../../src/model/observation.ts';
 import type { RoutingPolicy } from '../../../src/model/policy.ts';

@@ -1,6 +1,6 @@
 // Refused members stay known while no document can be read. The log, the metric and the snapshot share one list.
 import { expect, test } from 'vitest';
-import type { MonitorEvent } from '../../../src/reports/events.ts';
+import type { MonitorEvent } from '../../../src/reports/monitor-events.ts';
 import type { MemberRefusal } from '../../../src/model/member.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import { DiscoveryLoop } from '../../../src/monitor/discovery-loop.ts';

@@ -1,6 +1,7 @@
 // The log as text: format, level, and the sentence of each event.
 import { describe, expect, test } from 'vitest';
-import type { MonitorEvent, ProxyEvent } from '../../../src/reports/events.ts';
+import type { ProxyEvent } from '../../../src/reports/events.ts';
+import type { MonitorEvent } from '../../../src/reports/monitor-events.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import type { Log, LogOptions } from '../../../src/telemetry/log.ts';
