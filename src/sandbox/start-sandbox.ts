@@ -130,25 +130,31 @@ async function makeMembers(
 
 /** The first member leads: it has the lock before any heartbeat begins, so that all servers can start at once. */
 async function bringUp(sandbox: RunningSandbox, store: Store, { lookup, questions }: SandboxOptions): Promise<void> {
-  const [first, ...others] = sandbox.machines;
+  const [first, ...standbys] = sandbox.machines;
   if (first === undefined) return;
   const settings = readSettings(store.read()?.config ?? {});
   const isPrimary = settings.standbyCluster === undefined;
   store.acquire(first.name, settings.ttlMs);
   await first.bringUp(isPrimary ? 'primary' : 'replica');
-  await Promise.all(others.map((member) => member.bringUp('replica')));
+  await Promise.all(standbys.map((member) => member.bringUp('replica')));
   const endsAt = performance.now() + START_WITHIN_MS;
-  await until(endsAt, async () =>
-    (await first.look(LOOK_WITHIN_MS))?.state === 'running' ? undefined : `${first.name} is not up`,
-  );
-  if (isPrimary) await createApp(first.server, sandbox.app);
+  // The lock of the first may end before it is up, where the machine stands still: then another one leads.
+  let leader = first;
+  await until(endsAt, async () => {
+    leader = sandbox.machines.find(({ name }) => isPrimary && name === store.holder()) ?? first;
+    const view = await leader.look(LOOK_WITHIN_MS);
+    const isUp = view?.state === 'running' && (view.role === 'primary' || !isPrimary);
+    return isUp ? undefined : `${leader.name} is not up`;
+  });
+  if (isPrimary) await createApp(leader.server, sandbox.app);
   if (isPrimary && lookup === true)
-    sandbox.lookup = await setUpLookup(first.server, sandbox.app.user, sandbox.directory);
-  if (isPrimary && questions === true) sandbox.questions = await setUpQuestions(first.server, sandbox.directory);
-  const written = (await first.look(LOOK_WITHIN_MS))?.wal;
+    sandbox.lookup = await setUpLookup(leader.server, sandbox.app.user, sandbox.directory);
+  if (isPrimary && questions === true) sandbox.questions = await setUpQuestions(leader.server, sandbox.directory);
+  const written = (await leader.look(LOOK_WITHIN_MS))?.wal;
   await until(endsAt, () => sandbox.whyUnhealthy());
   // So that a reader of the application's database finds it on a standby.
   if (written === undefined) return;
+  const others = sandbox.machines.filter((member) => member !== leader);
   await Promise.all(others.map((member) => until(endsAt, () => whyBehind(member, positionOf(written)))));
 }
 

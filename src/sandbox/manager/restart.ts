@@ -25,7 +25,9 @@ async function stopAndStart(member: ManagedMember, timeoutSeconds: number | unde
     return { kind: 'failed', text: 'restart failed' };
   }
   if (outcome.kind === 'started') return { kind: 'done', text: 'restarted successfully' };
-  return { kind: 'failed', text: outcome.reason === 'timeout' ? 'postgres is still starting' : 'restart failed' };
+  if (outcome.reason === 'timeout') return { kind: 'failed', text: 'postgres is still starting' };
+  member.warn(`restart failed: ${outcome.log}`);
+  return { kind: 'failed', text: 'restart failed' };
 }
 
 /** A primary that crashed while the cluster was paused may have a successor by now. */
