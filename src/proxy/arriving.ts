@@ -13,34 +13,21 @@ import type { FirstReply } from './connect/first-reply.ts';
 import { isTrialRoute } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
 import { encodeRefusal } from './messages/refusal-message.ts';
-import type { ProxyParts } from './assembly.ts';
-import type { Adoption } from './moves/load-mover.ts';
-import { LoggingIn, type LoginTurn } from './login/logging-in.ts';
-import { hasTwoLegs } from './login/two-legs.ts';
-import { Conversation } from './relay/conversation.ts';
-import type { RelayOpening } from './relay/relay.ts';
-import { Relayed, type MovingPart } from './relay/relayed.ts';
 import type { Server } from './server.ts';
-import type { SessionRecord } from './session-record.ts';
 import { closeSocket, ignoreErrors, type ProxySocket } from './socket.ts';
-import type { Farewell, SessionControl, Stage } from './stage.ts';
-import type { ClientStartup, StartupHandOver } from './startup/client-startup.ts';
+import type { Farewell, Stage } from './stage.ts';
+import type { ClientStartup } from './startup/client-startup.ts';
 import { startupParameters } from '../wire/startup/startup.ts';
 import { choosePool } from './startup/startup-parameters.ts';
+import { enterNextStage, type SessionParts, type TakenIn } from './taken-in.ts';
 
-export interface ArrivingOptions {
-  readonly session: SessionControl;
+export interface ArrivingOptions extends SessionParts {
   readonly client: ProxySocket;
   /** The client is a load balancer that names its own client first. */
   readonly awaitsHeader: boolean;
   /** The listener's pool. */
   readonly policy: PoolPolicy;
   readonly slot: Slot;
-  readonly record: SessionRecord;
-  readonly idleListeners: ReadonlySet<() => void>;
-  readonly parts: ProxyParts;
-  /** Undefined: the session never moves. */
-  readonly adopt: (adoption: Omit<Adoption, 'session' | 'record'>) => MovingPart | undefined;
 }
 
 export class Arriving implements Stage {
@@ -262,76 +249,22 @@ export class Arriving implements Stage {
   }
 
   #connected(server: Server, backend: ProxySocket, firstReply: FirstReply | undefined): void {
-    const { session, parts } = this.#options;
+    const { session } = this.#options;
     const client = this.client();
     // The `close` event of a client that was reset in this turn of the event loop is still to come.
     if (client.destroyed) session.end('client_gave_up');
     if (session.state === 'closed') return void backend.destroy();
+    const refusal: TakenIn['refusal'] = (reason, detail) => this.#refusal(reason, detail);
     const handedOver = this.#startup.handOver();
-    const opening = { ...handedOver, firstReply };
-    if (!handedOver.isReadable || !hasTwoLegs(client, backend, parts.policy().logins)) {
-      return this.#relay(server, backend, handedOver, opening);
-    }
-    return this.#logIn(server, backend, handedOver, opening);
-  }
-
-  #logIn(server: Server, backend: ProxySocket, handedOver: StartupHandOver, opening: RelayOpening): void {
-    const { session, record, parts } = this.#options;
-    const loggingIn = new LoggingIn({
-      session,
-      client: this.client(),
-      backend,
+    return enterNextStage(this.#options, {
+      client,
       server,
-      address: record.address(),
-      opening,
-      services: parts,
-      refusal: (reason, detail) => this.#refusal(reason, detail),
-      onRelay: (next, turns) => this.#relay(server, backend, handedOver, next, turns),
-    });
-    if (!session.move('dial', loggingIn)) return void backend.destroy();
-    return loggingIn.start();
-  }
-
-  #relay(
-    server: Server,
-    backend: ProxySocket,
-    handedOver: StartupHandOver,
-    opening: RelayOpening,
-    turns: readonly LoginTurn[] = [],
-  ): void {
-    const { session, record, idleListeners, parts } = this.#options;
-    const client = this.client();
-    const { clock, cancels } = parts;
-    const { isReadable } = handedOver;
-    const reads = 'member' in server ? parts.reads.gateFor(session, this.#policy, record.database()) : undefined;
-    const conversation = new Conversation({
-      client,
-      clock,
-      isReadable,
-      traffic: record.traffic,
-      idleListeners,
-      cancels,
-      transactions: reads,
-    });
-    reads?.reads(conversation);
-    const relayed = new Relayed({
-      session,
-      client,
       backend,
-      conversation,
-      moving: this.#options.adopt({ client, conversation, server, handedOver }),
+      firstReply,
+      handedOver,
       pool: this.#policy,
-      server,
-      record,
-      services: parts,
+      refusal,
     });
-    if (!session.move('relay', relayed)) return void backend.destroy();
-    record.opened(server, relayed.tls());
-    for (const { from, bytes } of turns) {
-      if (from === 'client') conversation.fromClient(bytes);
-      else conversation.fromBackend(bytes);
-    }
-    return relayed.start(opening);
   }
 
   #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {
