@@ -1,25 +1,17 @@
-// Moves one session: has its server asked for its state and the session parked, and has it go on at its next server. It
-// decides nothing about servers: the session travels when its turn has come (`travelling.ts`). Each step begins between
-// two transactions, and whatever is unknown leaves the session where it is, or ends it.
-import type { SeenPosition } from '../../core/caught-up.ts';
-import { movability, movabilityBefore, type MoveFacts } from '../../core/movability.ts';
+// Moves one session: has its server asked for its state (`state-inquiry.ts`) and the session parked, and has it go on
+// at its next server. It decides nothing about servers: the session travels when its turn has come (`travelling.ts`).
+// Each step begins between two transactions, and whatever is unknown leaves the session where it is, or ends it.
 import type { BackendEnding, CloseReason, MoveCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { CarriedState, Movability, MovesPolicy, PinReason, WalReport } from '../../model/moves.ts';
-import { matchesWildcard } from '../../model/wildcard.ts';
-import type { QuestionResult } from '../../reports/move-events.ts';
+import type { CarriedState, Movability } from '../../model/moves.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
 import { asStepOf } from '../fault.ts';
 import type { MovingPart, Relayed } from '../relay/relayed.ts';
 import type { Movable, MoveGoal, Outcome, Progress } from '../stage.ts';
-import { roleOf, startupParameters } from '../../wire/startup/startup.ts';
-import { CANCELED, STATEMENT_LIMIT_MS } from '../../wire/talk/pipeline.ts';
+import { roleOf } from '../../wire/startup/startup.ts';
 import { joined } from '../../wire/messages/server-messages.ts';
 import { SessionMemory } from '../../wire/follow/session-memory.ts';
-import { RollbackQuestion } from '../../wire/talk/rollback-question.ts';
-import type { StateAnswer } from '../../wire/talk/session-question.ts';
-import { AfterSync } from './after-sync.ts';
 import { Continuity } from './continuity.ts';
 import { LoginTap } from './login-tap.ts';
 import { MoveRecord } from './move-record.ts';
@@ -28,8 +20,7 @@ import { QuestionChannel } from './question-channel.ts';
 import { Travelling, type Arrival } from './travelling.ts';
 import type { AbortedTransaction, Departure } from './departure.ts';
 import type { MoveParts } from './move-parts.ts';
-
-type PinnedAs = Extract<Movability, { kind: 'pinned' }>;
+import { isConfigured, pinned, StateInquiry, type PinnedAs } from './state-inquiry.ts';
 
 interface Wish {
   readonly cause: MoveCause;
@@ -38,17 +29,15 @@ interface Wish {
   readonly error: Uint8Array | undefined;
 }
 
-/** The record of a session that was never asked and never moved. */
+/** The record of a session that has never moved. */
 const NO_MOVES = new MoveRecord();
-
-/** More cancel requests in a row are no accident: somebody ends the question on purpose. */
-const MOST_CANCELED = 5;
 
 export class SessionMover implements Movable, MovingPart {
   readonly #parts: MoveParts;
   readonly #memory: SessionMemory;
   readonly #questions: QuestionChannel;
   readonly #login: LoginTap;
+  readonly #inquiry: StateInquiry;
   /** Undefined: the session ends when its server is lost without warning. */
   readonly #continuity: Continuity | undefined;
   /** At its server, or at its last one. */
@@ -62,8 +51,6 @@ export class SessionMover implements Movable, MovingPart {
   #whenIdle: Set<() => void> | undefined;
   /** How the session has ended. */
   #end: Extract<Outcome, { kind: 'failed' }> | undefined;
-  /** Known without a question at its end, which overwrites its login. */
-  #beforeEnd: Movability | undefined;
 
   constructor(parts: MoveParts) {
     const { mover, packet, conversation } = parts;
@@ -79,6 +66,7 @@ export class SessionMover implements Movable, MovingPart {
       this.#memory.begins(told);
       conversation.tappedBy(afterLogin);
     });
+    this.#inquiry = new StateInquiry(parts, { memory: this.#memory, questions: this.#questions, login: this.#login });
     conversation.readAlong(this.#memory, keepsLogin ? [this.#login, ...afterLogin] : afterLogin);
   }
 
@@ -111,7 +99,7 @@ export class SessionMover implements Movable, MovingPart {
     if (listeners.length > 1) return undefined;
     const ask = (hasTold: boolean): void =>
       asStepOf(this.#parts.session, () =>
-        this.#ask((found, state) => {
+        this.#inquiry.ask((found, state) => {
           if (found.kind === 'pinned') this.#stays(wish.cause, found);
           else if (state !== undefined) this.#park(wish, state, hasTold);
         }, wish.error !== undefined),
@@ -142,47 +130,7 @@ export class SessionMover implements Movable, MovingPart {
   }
 
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
-    asStepOf(this.#parts.session, () => this.#ask(onAnswer));
-  }
-
-  /** `mayAbort`: a transaction that waits for the client is rolled back before. */
-  #ask(onAnswer: (found: Movability, state?: CarriedState) => void, mayAbort = false, canceled = 0): void {
-    const { session, mover, conversation, packet } = this.#parts;
-    if (this.#end !== undefined) return undefined;
-    const questions = this.#questions;
-    const facts = this.#facts();
-    const before = movabilityBefore(facts);
-    if (before.kind === 'pinned') return onAnswer(before);
-    if (!isQuiet(this.#parts, mayAbort)) return onAnswer(pinned('busy'));
-    if (questions.isBusy()) {
-      return questions.whenFree(() => asStepOf(session, () => this.#ask(onAnswer, mayAbort)));
-    }
-    if (questions.isAsking()) return onAnswer(pinned('question_failed', 'an earlier question has no answer yet'));
-    const startedAt = mover.clock.now();
-    const member = this.#member();
-    const database = startupParameters(packet).get('database') ?? facts.loginRole;
-    const question = mover.question(this.#login.login().serverMajor, database, this.#memory);
-    const isOpen = !session.isIdle();
-    const isBatch = conversation.endBatch();
-    const between = isBatch ? new AfterSync(question) : question;
-    return questions.ask(isOpen ? new RollbackQuestion(question) : between, (result) => {
-      // A late cancel request of the client or of an administrator has hit it. Its own limit would take longer.
-      const isHit = result?.kind === 'failed' && result.sqlState === CANCELED && canceled < MOST_CANCELED;
-      if (isHit && mover.clock.now() - startedAt < STATEMENT_LIMIT_MS) {
-        return this.#ask(onAnswer, mayAbort, canceled + 1);
-      }
-      if (result?.kind === 'answered') mover.named.learn(database, result.state.namedSettings);
-      // A reload may have changed what the session may do.
-      const found = this.#judged(result);
-      (this.#record ??= new MoveRecord()).answered(found, mover.clock.now());
-      this.#reportAsked(member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
-      onAnswer(found, result?.kind === 'answered' ? result.state : undefined);
-      // Its client does not know that the transaction has ended: nothing of it may run at this server any more.
-      if (isOpen && session.state === 'relaying') session.cut('backend_closed', 'its transaction was ended');
-      // After a FATAL error the server closes by itself. Bytes that are no protocol must not reach the client.
-      const isWhole = conversation.isWhole() && conversation.follower()?.fatal() === undefined;
-      if (result?.kind === 'over' && isWhole) session.cut('backend_closed', result.why);
-    });
+    asStepOf(this.#parts.session, () => this.#inquiry.ask(onAnswer));
   }
 
   lose(): boolean {
@@ -194,11 +142,10 @@ export class SessionMover implements Movable, MovingPart {
   /** The session ends: synchronous with its transition. Idempotent. */
   ended(reason: CloseReason, detail: string | undefined): void {
     const travelling = this.#travelling;
-    if (this.#parts.session.state === 'closing') this.#beforeEnd ??= movabilityBefore(this.#facts());
     this.#end ??= { kind: 'failed', reason, detail };
+    this.#inquiry.stop();
     this.#travelling = undefined;
     if (travelling !== undefined) this.#parts.mover.arrived(travelling);
-    this.#questions.stop();
     this.#login.clear();
     this.#continuity?.stop();
     for (const go of this.#whenIdle ?? []) go();
@@ -210,13 +157,11 @@ export class SessionMover implements Movable, MovingPart {
   }
 
   shown(): SessionMoves {
-    const before = this.#beforeEnd ?? movabilityBefore(this.#facts());
-    return (this.#record ?? NO_MOVES).shown(before, this.#travelling?.underway());
+    return (this.#record ?? NO_MOVES).shown(this.#inquiry.found(), this.#travelling?.underway());
   }
 
-  /** With what its server has told since then, such as another `TimeZone` after a reload. */
   mayStillMove(state: CarriedState): boolean {
-    return movability(this.#facts(), state).kind === 'movable';
+    return this.#inquiry.mayStillMove(state);
   }
 
   endsTransaction(error: Uint8Array, state: CarriedState): AbortedTransaction | undefined {
@@ -243,44 +188,6 @@ export class SessionMover implements Movable, MovingPart {
     return this.#parts.session.assignment()?.member;
   }
 
-  /** For the decision whether it can move, as far as its server need not be asked. */
-  #facts(): MoveFacts {
-    const { mover, packet, conversation } = this.#parts;
-    const loginRole = roleOf(packet);
-    const policy = mover.policy();
-    return {
-      isReadable: conversation.activity() !== undefined,
-      isReplication: startupParameters(packet).has('replication'),
-      isRoleConfigured: isConfigured(policy, loginRole),
-      loginFault: this.#login.isReading() ? undefined : mover.verifiers.loginFault(this.#login.login().login),
-      ...this.#memory.facts(),
-      areSettingsListed: policy !== undefined && policy.settings.length > 0,
-      loginRole,
-    };
-  }
-
-  #judged(result: StateAnswer | undefined): Movability {
-    if (result === undefined) return pinned('question_failed', 'no answer in time');
-    if (result.kind !== 'answered') {
-      return pinned(result.kind === 'failed' ? result.reason : 'question_failed', result.why);
-    }
-    const found = movability(this.#facts(), result.state);
-    const position = found.kind === 'movable' ? this.#position(result.state.wal) : undefined;
-    return typeof position === 'string' ? pinned('unknown_position', position) : found;
-  }
-
-  /**
-   * To be called synchronously with the answer of its server. A string says why its position cannot be compared with
-   * that of another server.
-   */
-  #position(wal: WalReport | undefined): SeenPosition | string {
-    const { session, mover } = this.#parts;
-    const at = session.assignment();
-    return at === undefined
-      ? 'its server is not known'
-      : mover.freshness(session.pool).shown(at.member, wal, at.address);
-  }
-
   #stays(cause: MoveCause, { reason, detail }: PinnedAs): void {
     const { id, pool } = this.#parts.session;
     const member = this.#member();
@@ -294,7 +201,7 @@ export class SessionMover implements Movable, MovingPart {
   #park({ cause, goal, error }: Wish, state: CarriedState, hasTold: boolean): void {
     const from = this.#member();
     if (from === undefined || !isQuiet(this.#parts, error !== undefined)) return this.#stays(cause, pinned('busy'));
-    const shown = this.#position(state.wal);
+    const shown = this.#inquiry.position(state.wal);
     if (typeof shown === 'string') return this.#stays(cause, pinned('unknown_position', shown));
     const aborted = error && this.endsTransaction(error, state);
     const hasAborted = hasTold || aborted?.owed !== undefined;
@@ -330,25 +237,9 @@ export class SessionMover implements Movable, MovingPart {
     mover.report({ kind: 'session_moved', pool, session: session.id, from, to, cause, gapMs, loginMs, wasWaiting });
   }
 
-  #reportAsked(member: MemberName | undefined, result: QuestionResult, startedAt: Instant): void {
-    if (member === undefined) return;
-    const { session, mover } = this.#parts;
-    const durationMs = mover.clock.now() - startedAt;
-    mover.report({ kind: 'session_asked', pool: session.pool, session: session.id, member, result, durationMs });
-  }
-
   #report(outcome: Outcome): void {
     const listeners = this.#listeners ?? [];
     this.#listeners = undefined;
     for (const run of listeners) run(outcome);
   }
-}
-
-/** A pattern of `moves.roles` names the role. */
-function isConfigured(policy: MovesPolicy | undefined, role: string): boolean {
-  return policy?.roles.some((pattern) => matchesWildcard(role, pattern)) === true;
-}
-
-function pinned(reason: PinReason, detail?: string): PinnedAs {
-  return { kind: 'pinned', reason, ...(detail !== undefined && { detail }) };
 }

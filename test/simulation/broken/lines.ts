@@ -93,7 +93,7 @@ export const LOAD_BEARING_LINES: readonly LoadBearingLine[] = [
   {
     name: 'the rollback before the question',
     guarantee: 'G24',
-    file: 'proxy/moves/session-mover.ts',
+    file: 'proxy/moves/state-inquiry.ts',
     line: 'isOpen ? new RollbackQuestion(question) : between',
     without: 'between',
   },
